@@ -1,0 +1,51 @@
+# Everything a person does with a checkout. Each target installs what it needs into .venv first.
+SHELL := /bin/bash
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+GSL := $(BIN)/gsl-scale
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test pytest lint type fmt bench clean
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+# A stamp names what is installed, so a second call installs nothing and a changed pin does.
+$(BIN)/pip:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/pip pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cpu]'
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cpu,dev]'
+	@touch $@
+
+install: $(VENV)/.installed ## create .venv and install gsl-scale
+
+run: $(VENV)/.installed ## run the pipeline on the embedded default (Digits)
+	$(GSL) run configs/quickstart.yaml --out runs/quickstart
+
+test: lint type pytest ## lint, types and tests
+
+pytest: $(VENV)/.installed-dev ## tests only
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+type: $(VENV)/.installed-dev ## mypy
+	$(BIN)/mypy
+
+fmt: $(VENV)/.installed-dev ## format and fix what ruff can fix
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-dev ## benchmarks, as ratios measured side by side
+	$(GSL) bench store
+
+clean: ## remove .venv and caches (never runs/)
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

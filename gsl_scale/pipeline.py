@@ -1,0 +1,184 @@
+"""Stages in order: which are complete, which are stale and why, and running those that are not.
+
+A stage is skipped only if its artifact was made from these very settings, parents, input files
+and shards, and its bytes are still whole.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gsl_scale import progress
+from gsl_scale.config import Config, depends_on
+from gsl_scale.errors import CorruptError, NotAStoreError, StaleArtifactError, UserError
+from gsl_scale.ingest import input_paths
+from gsl_scale.ingest.inputs import changed
+from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.draft import state
+from gsl_scale.store.manifest import Manifest, write_durably
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step of the pipeline: the config blocks it depends on and the stages it reads."""
+
+    name: str
+    folder: str
+    blocks: tuple[str, ...]
+    parents: tuple[str, ...]
+    run: Callable[[Config, Path], Manifest]
+
+
+@dataclass(frozen=True)
+class StageStatus:
+    stage: str
+    state: str  # absent, claimed, partial, complete, stale or damaged
+    why: str = ""
+    rows: dict[str, int] | None = None
+    bytes: int = 0
+    seconds: float = 0.0
+
+
+def _run_ingest(config: Config, run: Path) -> Manifest:
+    from gsl_scale.ingest.write import write_data
+
+    return write_data(config, run / "data")
+
+
+def _run_knn(config: Config, run: Path) -> Manifest:
+    from gsl_scale.knn.search import search_knn
+
+    return search_knn(
+        Artifact.open(run / "data"),
+        run / "knn",
+        config.knn.k,
+        config=depends_on(config, ["knn"]),
+        batch=config.run.batch,
+    )
+
+
+STAGES = (
+    Stage("ingest", "data", ("data",), (), _run_ingest),
+    Stage("knn", "knn", ("knn",), ("ingest",), _run_knn),
+)
+NAMES = tuple(stage.name for stage in STAGES)
+
+
+def run_pipeline(
+    config: Config, run: Path, *, first: str | None = None, until: str | None = None
+) -> list[StageStatus]:
+    """Run what is not complete; `first` rebuilds from that stage on, `until` stops after one."""
+    _require_stage(first)
+    _require_stage(until)
+    _set_threads(config)
+    done: list[StageStatus] = []
+    rebuild = False
+    for stage in STAGES:
+        rebuild = rebuild or stage.name == first
+        status = stage_status(config, run, stage)
+        if status.state == "complete" and not rebuild:
+            _verify(run / stage.folder)
+            progress.say(f"{stage.name}: complete, skipped")
+        else:
+            if not rebuild:
+                _refuse_reuse(run, stage, status)
+            began = time.monotonic()
+            _write_config(config, run)
+            stage.run(config, run)
+            status = stage_status(config, run, stage)
+            progress.say(f"{stage.name}: done in {time.monotonic() - began:.1f} s")
+        done.append(status)
+        if stage.name == until:
+            break
+    return done
+
+
+def stage_status(config: Config, run: Path, stage: Stage) -> StageStatus:
+    """What is there for a stage, and whether it is what this config asks for."""
+    folder = run / stage.folder
+    found = state(folder)
+    if found != "complete":
+        return StageStatus(stage.name, found)
+    try:
+        manifest = Artifact.open(folder).manifest
+    except CorruptError as error:
+        return StageStatus(stage.name, "damaged", error.what)
+    reasons = _why_stale(config, run, stage, manifest)
+    return StageStatus(
+        stage.name,
+        "stale" if reasons else "complete",
+        "; ".join(reasons),
+        {name: table.rows for name, table in manifest.tables.items()},
+        sum(table.bytes for table in manifest.tables.values()),
+        manifest.seconds,
+    )
+
+
+def _why_stale(config: Config, run: Path, stage: Stage, manifest: Manifest) -> list[str]:
+    wanted = depends_on(config, stage.blocks)
+    reasons = [
+        f"{key} was {_shown(manifest.config.get(key))}, is {_shown(wanted.get(key))}"
+        for key in sorted(wanted.keys() | manifest.config.keys())
+        if manifest.config.get(key) != wanted.get(key)
+    ]
+    shards = config.run.shards
+    if stage.name == "ingest":
+        if isinstance(shards, int) and shards != manifest.num_shards:
+            reasons.append(f"it has {manifest.num_shards} shards, this run has {shards}")
+        try:
+            reasons += [f"input changed: {role}" for role in changed(manifest.inputs, input_paths(config.data))]
+        except UserError:
+            pass  # the input is gone: what was made from it cannot be compared, nor made again
+    for parent in stage.parents:
+        folder = next(s.folder for s in STAGES if s.name == parent)
+        try:
+            content = Artifact.open(run / folder).manifest.content
+        except (NotAStoreError, CorruptError):
+            reasons.append(f"{parent} is not there")
+            continue
+        if manifest.parents.get(folder) != content:
+            reasons.append(f"{parent} was made again with other content")
+    return reasons
+
+
+def _shown(value: Any) -> str:
+    return "not set" if value is None else str(value)
+
+
+def _refuse_reuse(run: Path, stage: Stage, status: StageStatus) -> None:
+    rebuild = f"Rebuild from here with --from {stage.name}, or give another --out."
+    if status.state == "stale":
+        raise StaleArtifactError(
+            f"{run / stage.folder} is stale: {status.why}.",
+            "It does not belong to this config, and is not reused silently.",
+            rebuild,
+            stage=stage.name,
+        )
+    if status.state == "damaged":
+        raise CorruptError(status.why, next_step=rebuild, stage=stage.name)
+
+
+def _verify(folder: Path) -> None:
+    artifact = Artifact.open(folder)
+    with progress.track(f"verifying {folder.name}", artifact.bytes) as advance:
+        artifact.verify(advance)
+
+
+def _require_stage(name: str | None) -> None:
+    if name is not None and name not in NAMES:
+        raise UserError(f"There is no stage {name!r}.", f"Stages, in order: {', '.join(NAMES)}.")
+
+
+def _set_threads(config: Config) -> None:
+    import faiss
+
+    threads = config.run.threads
+    faiss.omp_set_num_threads(os.cpu_count() or 1 if threads == "auto" else threads)
+
+
+def _write_config(config: Config, run: Path) -> None:
+    run.mkdir(parents=True, exist_ok=True)
+    write_durably(run / "config.yaml", config.to_yaml())

@@ -1,0 +1,315 @@
+"""Writing an artifact so that it is either wholly there or not there at all.
+
+Parts go into a hidden draft beside the final place; `publish` writes the manifest into the draft
+and swaps the two folders. A writer killed at any moment leaves the old artifact as it was. One
+writer at a time holds the claim, a lock that the kernel releases when its process dies.
+
+    .NAME.claim      who writes NAME now (locked while the writer lives)
+    .NAME.draft/     parts written so far; `sealed/` records those that are whole
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from gsl_scale import __version__
+from gsl_scale.config import digest
+from gsl_scale.errors import ClaimedError, DiskFullError, NotAStoreError
+from gsl_scale.store.manifest import (
+    FILE_NAME,
+    InputFile,
+    Manifest,
+    Part,
+    Table,
+    sync_folder,
+    write_durably,
+    write_manifest,
+)
+from gsl_scale.store.shards import ShardPlan
+
+
+class Draft:
+    """An artifact being written. Use as a context manager; leaving it without `publish` keeps
+    the sealed parts if `resume` was asked for, and otherwise leaves nothing behind."""
+
+    def __init__(
+        self,
+        final: Path,
+        kind: str,
+        plan: ShardPlan,
+        config: dict[str, Any] | None = None,
+        parents: dict[str, str] | None = None,
+        *,
+        resume: bool = False,
+    ) -> None:
+        self.final = Path(os.path.abspath(final))  # noqa: PTH100 (resolve() would follow links)
+        self.folder = self.final.with_name(f".{self.final.name}.draft")
+        self.kind, self.plan, self.resume = kind, plan, resume
+        self.config, self.parents = config or {}, parents or {}
+        self.inputs: list[InputFile] = []
+        self.facts: dict[str, Any] = {}
+        self.tables: dict[str, Table] = {}
+        self._claim: int | None = None
+        self._began = time.monotonic()
+
+    def __enter__(self) -> Self:
+        with _explained(self.final):
+            self._refuse_foreign_folder()
+            self.final.parent.mkdir(parents=True, exist_ok=True)
+            self._claim = _take_claim(self.final)
+            try:
+                _recover(self.final, self.folder)
+                self._start_folder()
+            except BaseException:
+                self._release()
+                raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if not self.resume:
+                shutil.rmtree(self.folder, ignore_errors=True)
+        finally:
+            self._release()
+        if isinstance(error, OSError):
+            with _explained(self.final):
+                raise error
+
+    def path(self, table: str, shard: int, suffix: str) -> Path:
+        """Where a shard of a table is to be written."""
+        folder = self.folder / table
+        folder.mkdir(exist_ok=True)
+        return folder / f"part-{shard:05d}.{suffix}"
+
+    def scratch(self) -> Path:
+        """A folder for what need not outlive the draft."""
+        folder = self.folder / "scratch"
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def seal(self, table: str, shard: int, path: Path, rows: int) -> Part:
+        """Declare a part whole: flushed to disk, hashed and recorded."""
+        start, stop = self.plan.bounds(shard)
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        size = path.stat().st_size
+        part = Part(
+            path=f"{table}/{path.name}", start=start, stop=stop, rows=rows, bytes=size, sha256=sha256
+        )
+        if self.resume:
+            write_durably(self._record(table, shard), part.model_dump_json())
+        return part
+
+    def sealed(self, table: str, shard: int) -> Part | None:
+        """The record of a part that an earlier attempt finished, if it is still whole."""
+        try:
+            part = Part.model_validate_json(self._record(table, shard).read_bytes())
+            whole = (self.folder / part.path).stat().st_size == part.bytes
+        except (OSError, ValidationError):
+            return None
+        return part if whole else None
+
+    def add_table(self, name: str, table: Table) -> None:
+        self.tables[name] = table
+
+    def publish(self) -> Manifest:
+        """Write the manifest and put the artifact in its place, as a whole."""
+        manifest = Manifest(
+            kind=self.kind,
+            written_by=f"gsl-scale {__version__}",
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=round(time.monotonic() - self._began, 3),
+            num_nodes=self.plan.num_nodes,
+            num_shards=self.plan.num_shards,
+            config_digest=digest(self.config),
+            config=self.config,
+            parents=self.parents,
+            inputs=self.inputs,
+            tables=self.tables,
+            facts=self.facts,
+        )
+        for extra in ("scratch", "sealed"):
+            shutil.rmtree(self.folder / extra, ignore_errors=True)
+        (self.folder / "plan.json").unlink(missing_ok=True)
+        for name in self.tables:
+            sync_folder(self.folder / name)
+        write_manifest(self.folder, manifest)
+        _swap(self.folder, self.final)
+        return manifest
+
+    def _record(self, table: str, shard: int) -> Path:
+        return self.folder / "sealed" / f"{table}-{shard:05d}.json"
+
+    def _refuse_foreign_folder(self) -> None:
+        """Never put an artifact in the place of something gsl-scale did not write."""
+        if not self.final.exists() or (self.final / FILE_NAME).exists():
+            return
+        if self.final.is_dir() and not any(self.final.iterdir()):
+            return
+        raise NotAStoreError(
+            f"{self.final} exists and is not a store.",
+            "Writing there would delete what it holds.",
+            "Give another --out, or move it away first.",
+        )
+
+    def _start_folder(self) -> None:
+        """Keep a draft of the very same artifact, clear away any other."""
+        wanted = json.dumps(
+            {
+                "kind": self.kind,
+                "config": digest(self.config),
+                "parents": self.parents,
+                "shards": [self.plan.num_nodes, self.plan.num_shards],
+            }
+        )
+        plan_file = self.folder / "plan.json"
+        same = self.resume and plan_file.exists() and plan_file.read_text() == wanted
+        if not same and self.folder.exists():
+            shutil.rmtree(self.folder)
+        (self.folder / "sealed").mkdir(parents=True, exist_ok=True)
+        write_durably(plan_file, wanted)
+
+    def _release(self) -> None:
+        if self._claim is not None:
+            claim_path(self.final).unlink(missing_ok=True)
+            os.close(self._claim)
+            self._claim = None
+
+
+def claim_path(final: Path) -> Path:
+    return final.with_name(f".{final.name}.claim")
+
+
+def state(final: Path) -> str:
+    """absent, claimed, partial or complete: what is at this place now."""
+    holder = claim_path(final)
+    try:
+        handle = os.open(holder, os.O_RDWR)
+    except OSError:
+        pass
+    else:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return "claimed"
+        finally:
+            os.close(handle)
+    if (final / FILE_NAME).exists():
+        return "complete"
+    return "partial" if final.with_name(f".{final.name}.draft").exists() else "absent"
+
+
+def _take_claim(final: Path) -> int:
+    """Lock the claim file; the kernel lets go of it if this process dies."""
+    path = claim_path(final)
+    while True:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(handle, 200).decode(errors="replace") or "another process"
+            os.close(handle)
+            raise ClaimedError(
+                f"{final} is being written by {holder}.",
+                "Two writers would spoil each other's parts.",
+                "Wait for it to end, or give another --out.",
+            ) from None
+        # The previous holder may have removed the file between our open and our lock.
+        with contextlib.suppress(FileNotFoundError):
+            if os.fstat(handle).st_ino == path.stat().st_ino:
+                break
+        os.close(handle)
+    os.ftruncate(handle, 0)
+    os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
+    return handle
+
+
+def _recover(final: Path, draft: Path) -> None:
+    """Finish what a writer killed during `_swap` began."""
+    old = final.with_name(f".{final.name}.old")
+    if not final.exists() and (draft / FILE_NAME).exists():
+        draft.rename(final)
+    if final.exists():
+        shutil.rmtree(old, ignore_errors=True)
+    elif old.exists():
+        old.rename(final)
+
+
+def _swap(draft: Path, final: Path) -> None:
+    """Put the draft in its final place; what was there goes away."""
+    sync_folder(draft)
+    if final.exists():
+        if not _exchange(draft, final):
+            # No atomic exchange on this file system: for a moment neither is in place, and
+            # `_recover` completes the swap if we die in that moment.
+            old = final.with_name(f".{final.name}.old")
+            final.rename(old)
+            draft.rename(final)
+            draft = old
+        sync_folder(final.parent)
+        shutil.rmtree(draft, ignore_errors=True)
+    else:
+        draft.rename(final)
+        sync_folder(final.parent)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two folders in one step (Linux renameat2 with RENAME_EXCHANGE), if possible."""
+    if not sys.platform.startswith("linux"):
+        return False
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is None:
+        return False
+    at_cwd, exchange = -100, 2
+    return bool(call(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), exchange) == 0)
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextlib.contextmanager
+def _explained(final: Path) -> Iterator[None]:
+    """Turn the operating system's refusals while writing into errors a person can act on."""
+    try:
+        yield
+    except PermissionError as error:
+        raise NotAStoreError(
+            f"{error.filename or final} cannot be written: permission denied.",
+            next_step="Give an --out where you may write.",
+        ) from None
+    except (NotADirectoryError, FileExistsError) as error:
+        raise NotAStoreError(
+            f"{error.filename or final} is a file where a folder is needed.",
+            next_step="Give another --out.",
+        ) from None
+    except OSError as error:
+        full = error.errno in _FULL or "No space left" in str(error) or "too large" in str(error)
+        if not full:
+            raise
+        free = shutil.disk_usage(final.parent).free
+        raise DiskFullError(
+            f"No room left while writing {final} ({free / 2**20:,.0f} MiB free).",
+            "Nothing was lost: what was complete before still is.",
+            "Free some space and run the same command again.",
+        ) from None

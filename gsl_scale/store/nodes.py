@@ -1,0 +1,146 @@
+"""Node tables: one row per node, in node order.
+
+Numbers (features, embeddings) are .npy parts, memory-mapped when read, so that no process holds a
+copy. Labels and ids are Parquet. Rows arrive in blocks of any size and are cut at shard borders.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from gsl_scale.errors import CorruptError, InputError
+from gsl_scale.store.draft import Draft
+from gsl_scale.store.manifest import Part, Table
+from gsl_scale.store.parquet import open_parquet, write_parquet
+
+Rows = npt.NDArray[np.floating[Any]]
+
+
+def write_rows(draft: Draft, name: str, blocks: Iterable[Rows], dim: int, dtype: str) -> Table:
+    """Stream blocks of rows into .npy parts; memory holds one block."""
+    cut = _cut_at_shards(blocks, draft)
+    parts = []
+    for shard, start, stop in draft.plan:
+        path = draft.path(name, shard, "npy")
+        with path.open("wb") as file:
+            header = {"descr": np.dtype(dtype).str, "fortran_order": False}
+            np.lib.format.write_array_header_1_0(file, {**header, "shape": (stop - start, dim)})
+            written = 0
+            while written < stop - start:
+                rows = next(cut)
+                file.write(np.ascontiguousarray(rows, dtype).data)
+                written += len(rows)
+        parts.append(draft.seal(name, shard, path, stop - start))
+    next(cut, None)  # a row too many is found here
+    return Table(format="npy", columns={name: dtype, "dim": str(dim)}, parts=parts)
+
+
+def write_columns(draft: Draft, name: str, blocks: Iterable[pa.Table]) -> Table:
+    """Stream blocks of a Parquet node table (labels, ids) into parts."""
+    cut = _cut_at_shards(blocks, draft)
+    parts, columns = [], {}
+    for shard, start, stop in draft.plan:
+        pieces: list[pa.Table] = []
+        while sum(map(len, pieces)) < stop - start:
+            pieces.append(next(cut))
+        table = pa.concat_tables(pieces)
+        columns = {field.name: str(field.type) for field in table.schema}
+        path = draft.path(name, shard, "parquet")
+        write_parquet(path, table)
+        parts.append(draft.seal(name, shard, path, len(table)))
+    next(cut, None)
+    return Table(format="parquet", columns=columns, parts=parts)
+
+
+def _cut_at_shards(blocks: Iterable[Any], draft: Draft) -> Iterator[Any]:
+    """The same rows in blocks that never cross a shard border."""
+    plan, at = draft.plan, 0
+    borders = iter([stop for _, _, stop in plan])
+    border = next(borders)
+    for block in blocks:
+        while len(block):
+            if at == plan.num_nodes:
+                raise _miscounted(plan.num_nodes, "more")
+            piece, block = block[: border - at], block[border - at :]
+            at += len(piece)
+            yield piece
+            if at == border:
+                border = next(borders, border)
+    if at < plan.num_nodes:
+        raise _miscounted(plan.num_nodes, f"only {at:,}")
+
+
+def _miscounted(expected: int, found: str) -> InputError:
+    return InputError(
+        f"{expected:,} rows were counted and {found} were read.",
+        "The input changed while it was being read.",
+        "Run the command again when nothing writes to it.",
+    )
+
+
+class NodeTable:
+    """Rows of numbers, memory-mapped."""
+
+    def __init__(self, folder: Path, table: Table) -> None:
+        self.folder, self.table = folder, table
+        self._maps: dict[str, npt.NDArray[Any]] = {}
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.table.rows, int(self.table.columns["dim"])
+
+    def parts(self) -> Iterator[tuple[Part, Rows]]:
+        """One shard at a time, as views of the file."""
+        for part in self.table.parts:
+            yield part, self._map(part)
+
+    def read(self, start: int = 0, stop: int | None = None) -> Rows:
+        """Rows start .. stop-1: a view of the file if they lie in one shard."""
+        stop = self.shape[0] if stop is None else stop
+        pieces = [
+            self._map(part)[max(start - part.start, 0) : stop - part.start]
+            for part in self.table.parts
+            if part.start < stop and start < part.stop
+        ]
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+    def rows(self, nodes: npt.NDArray[np.int64]) -> Rows:
+        """The rows of these nodes, in their order; only those pages are read."""
+        starts = np.array([part.start for part in self.table.parts])
+        owner = np.searchsorted(starts, nodes, side="right") - 1
+        out = np.empty((len(nodes), self.shape[1]), self._map(self.table.parts[0]).dtype)
+        for shard in np.unique(owner):
+            mine = owner == shard
+            out[mine] = self._map(self.table.parts[shard])[nodes[mine] - starts[shard]]
+        return out
+
+    def _map(self, part: Part) -> npt.NDArray[Any]:
+        if part.path not in self._maps:
+            path = self.folder / part.path
+            try:
+                mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+            except (OSError, ValueError) as error:
+                raise CorruptError(
+                    f"{path} cannot be read: {error}", next_step="Write the artifact again."
+                ) from None
+            if mapped.shape != (part.rows, self.shape[1]):
+                raise CorruptError(
+                    f"{path} holds {mapped.shape} numbers, its manifest says "
+                    f"{(part.rows, self.shape[1])}.",
+                    next_step="Write the artifact again.",
+                )
+            self._maps[part.path] = mapped
+        return self._maps[part.path]
+
+
+def read_columns(folder: Path, table: Table) -> pa.Table:
+    """A whole Parquet node table, in node order."""
+    pieces = []
+    for part in table.parts:
+        with open_parquet(folder / part.path) as file:
+            pieces.append(file.read())
+    return pa.concat_tables(pieces)
