@@ -41,8 +41,8 @@ type: $(VENV)/.installed-dev ## mypy
 	$(BIN)/mypy
 
 fmt: $(VENV)/.installed-dev ## format and fix what ruff can fix
-	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.installed-dev ## benchmarks, as ratios measured side by side
 	$(GSL) bench store

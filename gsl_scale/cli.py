@@ -154,7 +154,7 @@ def check(
 def _check_stores(path: Path, as_json: bool) -> None:
     from gsl_scale.describe import artifacts_in
 
-    report = []
+    report: list[dict[str, Any]] = []
     for artifact in artifacts_in(path):
         with progress.track(f"verifying {artifact.folder.name}", artifact.bytes) as advance:
             damage = [{"part": part.path, "why": why} for part, why in artifact.damage(advance)]
@@ -270,7 +270,9 @@ def show_config(config: ConfigFile, sets: Sets = None, as_json: AsJson = False) 
 @bench_app.command(name="store")
 def bench_store(
     edges: Annotated[int, typer.Option(min=1000, help="Edges in the measured graph.")] = 6_000_000,
-    repeats: Annotated[int, typer.Option(min=1, help="Measurements of each; the median counts.")] = 7,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Measurements of each; the median counts.")
+    ] = 7,
     as_json: AsJson = False,
 ) -> None:
     """Bytes per edge and reading time, against pyarrow's own default file of the same table.

@@ -291,7 +291,9 @@ def _explain(
         line = next((lines[loc[:end]] for end in range(len(loc), 0, -1) if loc[:end] in lines), 0)
         at = f"{file}:{line}" if line else file
         found.append(f"{at}: {'.'.join(loc) or 'config'}: {_problem(item, loc, tree)}")
-    return ConfigError("\n".join(found), next_step="All keys with defaults: gsl-scale config CONFIG")
+    return ConfigError(
+        "\n".join(found), next_step="All keys with defaults: gsl-scale config CONFIG"
+    )
 
 
 def _problem(item: Any, loc: tuple[str, ...], tree: dict[str, Any]) -> str:

@@ -84,14 +84,20 @@ def _edges(artifact: Artifact, num_rows: int) -> dict[str, Any]:
             low, high = min(low, edges.weight.min()), max(high, edges.weight.max())
             total += float(edges.weight.sum(dtype=np.float64))
         if len(head) < num_rows:
-            head += list(zip(*(column[: num_rows - len(head)].tolist() for column in edges), strict=True))
+            head += list(
+                zip(*(column[: num_rows - len(head)].tolist() for column in edges), strict=True)
+            )
     if "ids" in artifact:
         ids = artifact.columns("ids")["id"]
         head = [(ids[src].as_py(), ids[dst].as_py(), weight) for src, dst, weight in head]
     return {
         "rows": len(table),
         "bytes_per_edge": table.table.bytes / max(len(table), 1),
-        "degree": {"min": int(degree.min()), "mean": float(degree.mean()), "max": int(degree.max())},
+        "degree": {
+            "min": int(degree.min()),
+            "mean": float(degree.mean()),
+            "max": int(degree.max()),
+        },
         "isolated": int((degree == 0).sum()),
         "weight": {
             "min": float(low) if len(table) else None,

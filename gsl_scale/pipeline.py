@@ -7,6 +7,7 @@ and shards, and its bytes are still whole.
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,10 @@ class StageStatus:
 def _run_ingest(config: Config, run: Path) -> Manifest:
     from gsl_scale.ingest.write import write_data
 
-    return write_data(config, run / "data")
+    manifest = write_data(config, run / "data")
+    for finding in manifest.facts["findings"]:
+        progress.say(f"{finding['outcome']}: {finding['text']}")
+    return manifest
 
 
 def _run_knn(config: Config, run: Path) -> Manifest:
@@ -128,10 +132,10 @@ def _why_stale(config: Config, run: Path, stage: Stage, manifest: Manifest) -> l
     if stage.name == "ingest":
         if isinstance(shards, int) and shards != manifest.num_shards:
             reasons.append(f"it has {manifest.num_shards} shards, this run has {shards}")
-        try:
-            reasons += [f"input changed: {role}" for role in changed(manifest.inputs, input_paths(config.data))]
-        except UserError:
-            pass  # the input is gone: what was made from it cannot be compared, nor made again
+        # Input that is gone cannot be compared, nor could the artifact be made again.
+        with suppress(UserError):
+            roles = changed(manifest.inputs, input_paths(config.data))
+            reasons += [f"input changed: {role}" for role in roles]
     for parent in stage.parents:
         folder = next(s.folder for s in STAGES if s.name == parent)
         try:

@@ -1,7 +1,7 @@
 """From any kind of input to the same artifact: features, edges, labels and ids.
 
-    source = open_source(config.data)     streams, whatever the files are
-    write_data(config, folder)            checked, then written as one artifact
+source = open_source(config.data)     streams, whatever the files are
+write_data(config, folder)            checked, then written as one artifact
 """
 
 from collections.abc import Iterable

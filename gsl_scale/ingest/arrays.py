@@ -57,7 +57,7 @@ class ArrayFile:
     def load(self, key: str = "") -> Array:
         try:
             if not self.is_npz:
-                loaded = np.load(self.path, mmap_mode="r", allow_pickle=False)
+                loaded: Array = np.load(self.path, mmap_mode="r", allow_pickle=False)
             else:
                 with np.load(self.path, allow_pickle=False) as arrays:
                     loaded = arrays[key]
@@ -113,11 +113,13 @@ class ArrayFile:
     def csr(self, prefix: str) -> sp.csr_matrix:
         indptr, indices = self.load(f"{prefix}indptr"), self.load(f"{prefix}indices")
         keys = self.keys()
-        data = self.load(f"{prefix}data") if f"{prefix}data" in keys else np.ones(len(indices), "f4")
+        data = (
+            self.load(f"{prefix}data") if f"{prefix}data" in keys else np.ones(len(indices), "f4")
+        )
         try:
             if f"{prefix}shape" in keys:
-                shape = tuple(int(size) for size in self.load(f"{prefix}shape"))
-                matrix = sp.csr_matrix((data, indices, indptr), shape=shape)
+                rows, columns = (int(size) for size in self.load(f"{prefix}shape"))
+                matrix = sp.csr_matrix((data, indices, indptr), shape=(rows, columns))
             else:
                 matrix = sp.csr_matrix((data, indices, indptr))
             matrix.check_format()
@@ -146,7 +148,10 @@ class ArrayFile:
 
 def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
     version = np.lib.format.read_magic(file)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
     shape, fortran, dtype = read[version](file)
     if dtype.hasobject:
         raise ValueError("Object arrays cannot be loaded")

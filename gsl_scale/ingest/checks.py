@@ -74,6 +74,13 @@ class _First:
         return ", ".join(names) + more
 
 
+def _cells(mask: npt.NDArray[np.bool_], at: int) -> npt.NDArray[np.int64]:
+    """(row, column) of the first few marked cells of a block that begins at row `at`."""
+    rows = np.flatnonzero(mask.any(axis=1))[:3]
+    cells = np.argwhere(mask[rows])
+    return np.column_stack([rows[cells[:, 0]] + at, cells[:, 1]])
+
+
 def checked_features(
     source: Source, findings: Findings, fill_missing: float | None = None, dtype: str = "float32"
 ) -> Iterator[Rows]:
@@ -88,8 +95,8 @@ def checked_features(
         finite = np.isfinite(block)
         if not finite.all():
             nan = np.isnan(block)
-            missing.add(np.argwhere(nan) + [at, 0], int(nan.sum()))
-            infinite.add(np.argwhere(~finite & ~nan) + [at, 0], int((~finite & ~nan).sum()))
+            missing.add(_cells(nan, at), int(nan.sum()))
+            infinite.add(_cells(~finite & ~nan, at), int((~finite & ~nan).sum()))
             block = np.where(nan, np.dtype(dtype).type(fill_missing or 0.0), block)
         empty = ~block.any(axis=1)
         zero.add(np.flatnonzero(empty) + at, int(empty.sum()))
@@ -118,7 +125,10 @@ def _report_features(
 ) -> None:
     def cells(first: _First) -> str:
         return first.named(
-            [f"{source.name_row(row)} column {source.feature_name(col)}" for row, col in first.places]
+            [
+                f"{source.name_row(row)} column {source.feature_name(col)}"
+                for row, col in first.places
+            ]
         )
 
     if fill_missing is None:
@@ -201,7 +211,9 @@ def _report_edges(
             f"({unknown.named(unknown.places)}).",
         )
     else:
-        known = "the ids of the features" if source.ids is not None else f"0..{source.num_nodes - 1}"
+        known = (
+            "the ids of the features" if source.ids is not None else f"0..{source.num_nodes - 1}"
+        )
         findings.refused(
             "unknown-nodes",
             unknown.count,

@@ -49,7 +49,9 @@ def csr_edges(matrix: sp.csr_matrix) -> Iterator[EdgeBlock]:
     for at in range(0, matrix.shape[0], BLOCK_ROWS):
         block = matrix[at : at + BLOCK_ROWS].tocoo()
         yield EdgeBlock(
-            block.row.astype(np.int64) + at, block.col.astype(np.int64), block.data.astype(np.float32)
+            block.row.astype(np.int64) + at,
+            block.col.astype(np.int64),
+            block.data.astype(np.float32),
         )
 
 

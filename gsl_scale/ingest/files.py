@@ -237,9 +237,7 @@ def find_separator(path: Path, role: str) -> str:
     return max(_SEPARATORS, key=lambda sep: cells[sep])
 
 
-def _cast(
-    table: pa.Table, types: dict[str, pa.DataType], role: str, path: Path
-) -> pa.Table:
+def _cast(table: pa.Table, types: dict[str, pa.DataType], role: str, path: Path) -> pa.Table:
     for name, wanted in types.items():
         if table.schema.field(name).type == wanted:
             continue

@@ -64,4 +64,4 @@ class IdLookup:
     def __call__(self, wanted: pa.Array) -> npt.NDArray[np.int64]:
         if self._index is None:
             return np.asarray(wanted.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
-        return np.asarray(self._index.get_indexer(_keys(wanted)), dtype=np.int64)
+        return np.asarray(self._index.get_indexer(pd.Index(_keys(wanted))), dtype=np.int64)

@@ -37,7 +37,9 @@ class Labels:
     classes: list[str]
 
     def with_split(self, spec: Split) -> "Labels":
-        return self if self.split is not None else replace(self, split=splits.draw(self.label, spec))
+        return (
+            self if self.split is not None else replace(self, split=splits.draw(self.label, spec))
+        )
 
 
 def open_labels(data: TablesData, lookup: IdLookup, num_nodes: int) -> Labels:
@@ -70,9 +72,7 @@ def open_labels(data: TablesData, lookup: IdLookup, num_nodes: int) -> Labels:
     return _by_node(found, nodes, rows[by_id], num_nodes, data.labels)
 
 
-def labels_from_column(
-    column: pa.ChunkedArray, split: pa.ChunkedArray | None, role: str
-) -> Labels:
+def labels_from_column(column: pa.ChunkedArray, split: pa.ChunkedArray | None, role: str) -> Labels:
     """Text or numbers as class numbers; empty, null and -1 mean unknown."""
     column = pc.if_else(pc.is_in(column, pa.array(["", "-1", "nan"])), None, column)
     encoded = column.combine_chunks().dictionary_encode()

@@ -72,7 +72,11 @@ def _about(name: str) -> dict[str, Any]:
     assert spec is not None and spec.submodule_search_locations
     master = Path(spec.submodule_search_locations[0]) / "nodeproppred" / "master.csv"
     known = pd.read_csv(master, index_col=0, keep_default_na=False)
-    usable = [n for n in known if known[n]["is hetero"] == "False" and known[n]["has_node_attr"] == "True"]
+    usable = [
+        str(one)
+        for one, row in known.items()
+        if row["is hetero"] == "False" and row["has_node_attr"] == "True"
+    ]
     if name not in usable:
         raise InputError(
             f"{name} is not an OGB dataset with one kind of node and node features.",

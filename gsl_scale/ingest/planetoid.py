@@ -24,8 +24,8 @@ from gsl_scale.ingest.source import EdgeBlock, Source, labels_table
 _PARTS = ("x", "y", "tx", "ty", "allx", "ally", "graph", "test.index")
 _NUM_VALID = 500
 _ALLOWED = {
-    ("numpy.core.multiarray", "_reconstruct"): multiarray._reconstruct,  # type: ignore[attr-defined]
-    ("numpy._core.multiarray", "_reconstruct"): multiarray._reconstruct,  # type: ignore[attr-defined]
+    ("numpy.core.multiarray", "_reconstruct"): multiarray._reconstruct,
+    ("numpy._core.multiarray", "_reconstruct"): multiarray._reconstruct,
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
     ("scipy.sparse.csr", "csr_matrix"): sp.csr_matrix,
@@ -88,8 +88,17 @@ def _unpickle(path: Path) -> Any:
     try:
         with path.open("rb") as file:
             return _ArrayUnpickler(file, encoding="latin1").load()
-    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, KeyError, IndexError,
-            AttributeError, ImportError, MemoryError) as error:
+    except (
+        pickle.UnpicklingError,
+        EOFError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        ImportError,
+        MemoryError,
+    ) as error:
         raise InputError(
             f"{path} is not a Planetoid file: {error}.",
             "It may hold arrays, CSR matrices and a dict of lists, and nothing else.",
@@ -112,7 +121,7 @@ def _assemble(
     num_nodes = max(num_known, int(test.max()) + 1)
     rest = np.setdiff1d(np.arange(num_known, num_nodes), test)
     place = np.concatenate([np.arange(num_known), test, rest])
-    empty = sp.csr_matrix((len(rest), read["allx"].shape[1]), dtype=np.float32)
+    empty = sp.csr_matrix(np.zeros((len(rest), read["allx"].shape[1]), np.float32))
     stacked = sp.vstack([read["allx"], read["tx"], empty]).tocsr()
     one_hot = np.vstack([read["ally"], read["ty"]])
     labels = np.concatenate([one_hot.argmax(1), np.full(len(rest), -1)])

@@ -196,8 +196,11 @@ def _is_number(kind: pa.DataType) -> bool:
     # A CSV column without any value yet is null: it may still turn out to be numbers.
     test = pa.types
     return bool(
-        test.is_integer(kind) or test.is_floating(kind) or test.is_boolean(kind)
-        or test.is_null(kind) or test.is_decimal(kind)
+        test.is_integer(kind)
+        or test.is_floating(kind)
+        or test.is_boolean(kind)
+        or test.is_null(kind)
+        or test.is_decimal(kind)
     )
 
 

@@ -27,9 +27,7 @@ def write_data(config: Config, folder: Path) -> Manifest:
     """Ingest `config.data` into `folder`; on any refusal nothing is left behind."""
     source = _open(config)
     with _draft(config, source, folder) as draft:
-        findings = _fill(draft, config, source)
-        for finding in findings.found:
-            progress.say(str(finding))
+        _fill(draft, config, source)
         return draft.publish()
 
 
@@ -69,7 +67,9 @@ def _fill(draft: Draft, config: Config, source: Source) -> checks.Findings:
         rows = checks.checked_features(
             source, findings, mine.fill_missing if mine else None, data.dtype
         )
-        table = write_rows(draft, "features", _counted(rows, advance), source.num_features, data.dtype)
+        table = write_rows(
+            draft, "features", _counted(rows, advance), source.num_features, data.dtype
+        )
     draft.add_table("features", table)
 
     if source.edges is not None:

@@ -113,9 +113,13 @@ class Draft:
         with path.open("rb") as file:
             os.fsync(file.fileno())
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        size = path.stat().st_size
         part = Part(
-            path=f"{table}/{path.name}", start=start, stop=stop, rows=rows, bytes=size, sha256=sha256
+            path=f"{table}/{path.name}",
+            start=start,
+            stop=stop,
+            rows=rows,
+            bytes=path.stat().st_size,
+            sha256=sha256,
         )
         if self.resume:
             write_durably(self._record(table, shard), part.model_dump_json())

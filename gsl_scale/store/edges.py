@@ -82,7 +82,7 @@ class EdgeTable:
         table = pa.concat_tables(pieces) if pieces else SCHEMA.empty_table()
         edges = Edges(*(table[name].to_numpy() for name in COLUMNS))
         low, high = np.searchsorted(edges.src, [start, stop])
-        return Edges(*(column[low:high] for column in edges))
+        return Edges(edges.src[low:high], edges.dst[low:high], edges.weight[low:high])
 
     def _read_part(self, part: Part, start: int, stop: int) -> Iterator[pa.Table]:
         with open_parquet(self.folder / part.path) as file:

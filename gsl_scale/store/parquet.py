@@ -41,5 +41,5 @@ def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
     except (pa.ArrowException, OSError) as error:
         raise CorruptError(
             f"{path} is damaged: {str(error).splitlines()[0]}",
-            next_step="Find every damaged part with gsl-scale check, then write the artifact again.",
+            next_step="Find all damaged parts with gsl-scale check, then write the artifact again.",
         ) from None

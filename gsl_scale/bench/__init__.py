@@ -1,0 +1,1 @@
+"""Benchmarks: speed and size as ratios, measured side by side in one run."""
