@@ -50,7 +50,7 @@ class SklearnData(DataBlock):
     """A dataset that ships with scikit-learn: nothing to download."""
 
     source: Literal["sklearn"]
-    name: Literal["wine", "cancer", "digits"]
+    name: Literal["wine", "cancer", "digits"] = Field(description="which one")
     split_seed: int = Field(0, ge=0, description="seed of the paper-sized label split")
 
 
@@ -60,7 +60,7 @@ class PlanetoidData(DataBlock):
     locations: ClassVar[tuple[str, ...]] = ("folder",)
 
     source: Literal["planetoid"]
-    name: str = Field(pattern=r"^[A-Za-z0-9_-]+$")
+    name: str = Field(pattern=r"^[A-Za-z0-9_-]+$", description="cora, citeseer or pubmed")
     folder: str = Field("$GSL_DATA/planetoid", description="folder with the ind.NAME.* files")
     edges: bool = Field(True, description="false leaves the given graph out (structure inference)")
 
@@ -105,14 +105,14 @@ class SyntheticData(DataBlock):
     """Communities with noisy features and edges, of any size, made as a stream."""
 
     source: Literal["synthetic"]
-    nodes: int = Field(gt=1)
-    features: int = Field(64, gt=0)
-    communities: int = Field(10, gt=0)
+    nodes: int = Field(gt=1, description="how many nodes")
+    features: int = Field(64, gt=0, description="numbers per node")
+    communities: int = Field(10, gt=0, description="classes; node i belongs to i mod this")
     degree: float = Field(10.0, ge=0, description="mean edges drawn per node; 0: no graph")
     mixing: float = Field(0.2, ge=0, le=1, description="share of edges that ignore communities")
     noise: float = Field(1.0, ge=0, description="feature noise against a community centre of 1")
     skew: float = Field(0.0, ge=0, lt=1, description="0: equal degrees; towards 1: a few hubs")
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, description="the same seed gives the same graph")
 
 
 AnyData = Annotated[

@@ -1,6 +1,7 @@
 """Edge lists in files: tables with two id columns, arrays of pairs, CSR matrices."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,17 @@ Blocks = Callable[[], Iterator[EdgeBlock]]
 NameEdge = Callable[[int], str]
 
 
-def open_edges(data: TablesData, lookup: IdLookup, num_nodes: int) -> tuple[Blocks, NameEdge]:
+def open_edges(
+    data: TablesData, lookup: IdLookup, num_nodes: int
+) -> tuple[Blocks, NameEdge, tuple[str, ...]]:
+    """The stream of edges, how to name one of them, and what was assumed about the file."""
     assert data.edges is not None
     paths = find_files(data.edges, "edges")
     if len(paths) > 1 or kind_of(paths[0]) not in ("npy", "npz"):
         table = open_table(data.edges, data.separator, "edges")
-        return _table_edges(table, data, lookup), table.name_row
+        if isinstance(table, CsvTable) and _first_line_is_an_edge(table, lookup):
+            table = replace(table, headless=True)
+        return _table_edges(table, data, lookup), table.name_row, table.notes
     file = ArrayFile(paths[0], "edges")
     prefix = file.csr_prefix(_CSR_PREFIXES)
     if prefix is not None:
@@ -41,8 +47,16 @@ def open_edges(data: TablesData, lookup: IdLookup, num_nodes: int) -> tuple[Bloc
                 "Row i of the matrix must be row i of the features.",
                 "Give the matrix and the features of the same nodes.",
             )
-        return (lambda: csr_edges(matrix)), Source.name_edge
-    return _pair_edges(file, lookup), Source.name_edge
+        return (lambda: csr_edges(matrix)), Source.name_edge, ()
+    return _pair_edges(file, lookup), Source.name_edge, ()
+
+
+def _first_line_is_an_edge(table: CsvTable, lookup: IdLookup) -> bool:
+    """Two names of nodes are no column names: without this an edge would be lost in silence."""
+    ends = table.first_line[:2]
+    if pa.types.is_integer(lookup.type) or len(ends) < 2:
+        return False
+    return bool((lookup(pa.array(ends, pa.string())) >= 0).all())
 
 
 def csr_edges(matrix: sp.csr_matrix) -> Iterator[EdgeBlock]:

@@ -75,6 +75,7 @@ def find_files(text: str, role: str) -> list[Path]:
 class ParquetTable:
     paths: list[Path]
     role: str
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -125,16 +126,32 @@ class CsvTable:
     path: Path
     separator: str
     role: str
+    headless: bool = False  # known to have no header line
 
     @cached_property
     def header(self) -> list[str] | None:
-        """Column names, or None if the first line is data (all numbers)."""
-        first = next(self._lines())
-        return None if all(_is_number(cell) for cell in first) else first
+        """Column names, or None if the first line is data: all numbers, other than the 0, 1, 2, ...
+        that pandas writes over columns without names."""
+        first = self.first_line
+        if self.headless:
+            return None
+        unnamed = len(first) > 2 and first == [str(i) for i in range(len(first))]
+        return first if unnamed or not all(is_number(cell) for cell in first) else None
+
+    @cached_property
+    def first_line(self) -> list[str]:
+        return next(self._lines())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if self.header:
+            return ()
+        first = self.separator.join(self.first_line)[:40]
+        return (f"{self.role}: no header line; the first line ({first}) was read as data.",)
 
     @property
     def names(self) -> list[str]:
-        return self.header or [f"c{i}" for i in range(len(next(self._lines())))]
+        return self.header or [f"c{i}" for i in range(len(self.first_line))]
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -264,7 +281,7 @@ def _not_a_number(where: str, name: str, cell: str, wanted: pa.DataType) -> Inpu
 _NULLS = {"", "#N/A", "NA", "N/A", "NaN", "nan", "null", "NULL", "-nan", "-NaN", "None"}
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
@@ -275,4 +292,4 @@ def _is_number(cell: str) -> bool:
 def _fits(cell: str, wanted: pa.DataType) -> bool:
     if pa.types.is_integer(wanted):
         return cell in _NULLS or cell.strip().lstrip("+-").isdigit()
-    return not pa.types.is_floating(wanted) or cell in _NULLS or _is_number(cell)
+    return not pa.types.is_floating(wanted) or cell in _NULLS or is_number(cell)

@@ -36,6 +36,13 @@ def open_ogb(data: OgbData) -> Source:
     folder = _folder(data)
     if not (folder / "raw").is_dir():
         _download(data, about, folder)
+    absent = [path for _, path in input_paths(data) if not path.exists()]
+    if absent:
+        raise InputError(
+            f"{absent[0]} does not exist.",
+            "OGB's layout is not complete.",
+            "Delete the folder and let it be downloaded again.",
+        )
     raw = folder / "raw"
     binary = (raw / "data.npz").exists()
     num_nodes, num_features = _sizes(raw, binary)
@@ -54,6 +61,8 @@ def open_ogb(data: OgbData) -> Source:
 
 def input_paths(data: OgbData) -> list[tuple[str, Path]]:
     raw = _folder(data) / "raw"
+    if not raw.is_dir():
+        return []
     names = (
         ("data.npz", "node-label.npz")
         if (raw / "data.npz").exists()
@@ -111,14 +120,7 @@ def _download(data: OgbData, about: dict[str, Any], folder: Path) -> None:
 
 
 def _csv(raw: Path, name: str) -> CsvTable:
-    path = raw / f"{name}.csv.gz"
-    if not path.exists():
-        raise InputError(
-            f"{path} does not exist.",
-            "OGB's layout has node-feat, edge, node-label and num-node-list there.",
-            "Delete the folder and let it be downloaded again.",
-        )
-    return CsvTable(path, ",", name)
+    return CsvTable(raw / f"{name}.csv.gz", ",", name)
 
 
 def _sizes(raw: Path, binary: bool) -> tuple[int, int]:

@@ -14,7 +14,14 @@ from gsl_scale.config import TablesData
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.arrays import ArrayFile, dense_blocks
 from gsl_scale.ingest.edge_files import open_edges
-from gsl_scale.ingest.files import CsvTable, ParquetTable, find_files, kind_of, open_table
+from gsl_scale.ingest.files import (
+    CsvTable,
+    ParquetTable,
+    find_files,
+    is_number,
+    kind_of,
+    open_table,
+)
 from gsl_scale.ingest.ids import IdLookup, collect_ids
 from gsl_scale.ingest.label_files import Labels, labels_from_column, open_labels
 from gsl_scale.ingest.source import Rows, Source, labels_table
@@ -34,9 +41,9 @@ def open_tables(data: TablesData) -> Source:
         nodes, labels = _table_features(data)
     lookup = IdLookup(nodes.ids)
     inputs = [("features", path) for path in paths]
-    edges, name_edge = None, Source.name_edge
+    edges, name_edge, edge_notes = None, Source.name_edge, ()
     if data.edges is not None:
-        edges, name_edge = open_edges(data, lookup, nodes.num_nodes)
+        edges, name_edge, edge_notes = open_edges(data, lookup, nodes.num_nodes)
         inputs += [("edges", path) for path in find_files(data.edges, "edges")]
     if data.labels is not None:
         labels = open_labels(data, lookup, nodes.num_nodes)
@@ -58,7 +65,7 @@ def open_tables(data: TablesData) -> Source:
         feature_names=nodes.names,
         name_row=nodes.name_row,
         name_edge=name_edge,
-        notes=nodes.notes,
+        notes=(*nodes.notes, *edge_notes),
         facts={"classes": labels.classes} if labels else {},
     )
 
@@ -136,8 +143,7 @@ def _table_features(data: TablesData) -> tuple[_Nodes, Labels | None]:
     def blocks() -> Iterator[Rows]:
         return (read(block) for block in table.blocks(columns, types))
 
-    if isinstance(table, CsvTable) and table.header is None:
-        notes.append("features: no header line; columns are called c0, c1, ...")
+    notes += table.notes
     ids = None
     if id_column is not None:
         column = id_column
@@ -179,12 +185,11 @@ def _numeric(table: CsvTable | ParquetTable, columns: list[str]) -> tuple[Any, i
         first = next(table.blocks(columns, {}))[vectors[0]][0].as_py()
         width = len(first or ())
         return (lambda block: _stack(block[vectors[0]], width)), width, {}
-    text = [name for name, kind in kinds.items() if not _is_number(kind)]
+    text = [name for name, kind in kinds.items() if not _is_numeric(kind)]
     if text:
-        cell = next(table.blocks(text[:1], {text[0]: pa.string()}))[text[0]][0].as_py()
         raise InputError(
             f"features: {len(text)} of {len(columns)} columns are not numbers: "
-            f"{', '.join(map(repr, text[:3]))} (first value: {cell!r}).",
+            f"{', '.join(map(repr, text[:3]))} ({_first_text(table, text[0])}).",
             "Only numbers can be compared by cosine similarity.",
             f"If {text[0]!r} is an id or a label, say so (--id-column, --label-column); otherwise "
             "choose the numeric ones (data.feature_columns) or encode it.",
@@ -192,7 +197,18 @@ def _numeric(table: CsvTable | ParquetTable, columns: list[str]) -> tuple[Any, i
     return _columns_to_rows, len(columns), dict.fromkeys(columns, pa.float32())
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def _first_text(table: CsvTable | ParquetTable, name: str) -> str:
+    """Where a column first holds something that is not a number."""
+    at = 0
+    for block in table.blocks([name], {name: pa.string()}):
+        for row, cell in enumerate(block[name].to_pylist()):
+            if cell is not None and not is_number(cell):
+                return f"{table.name_row(at + row)} holds {cell!r}"
+        at += len(block)
+    return f"its type is {table.schema.field(name).type}"
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
     # A CSV column without any value yet is null: it may still turn out to be numbers.
     test = pa.types
     return bool(

@@ -92,7 +92,7 @@ class EdgeTable:
             groups = []
             for group in range(file.metadata.num_row_groups):
                 src = file.metadata.row_group(group).column(0).statistics
-                if src.min < stop and start <= src.max:
+                if src is None or (src.min < stop and start <= src.max):  # None: no rows
                     groups.append(group)
             yield file.read_row_groups(groups)
 

@@ -1,0 +1,47 @@
+"""What several test files need: the command line in this process, real data if it is there."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gsl_scale import cli, progress
+
+ROOT = Path(__file__).parent.parent
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def gsl(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Result]:
+    """Run `gsl-scale ARGS` in this process; any traceback fails the test."""
+
+    def call(*args: object) -> Result:
+        monkeypatch.setattr(sys, "argv", ["gsl-scale", *map(str, args)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in out + err
+        return Result(int(stop.value.code or 0), out, err)
+
+    yield call
+    progress.show(False)
+
+
+@pytest.fixture
+def real_data() -> Path:
+    """The folder with Planetoid, 20news and arxiv; see CONTRIBUTING.md."""
+    folder = Path(os.environ.get("GSL_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}: set GSL_DATA")
+    return folder
