@@ -13,7 +13,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from gsl_scale import __version__, progress
-from gsl_scale.config import Config, load_config, make_config
+from gsl_scale.config import Config
+from gsl_scale.config_file import load_config, make_config
 from gsl_scale.errors import GslError, UserError
 
 app = typer.Typer(

@@ -41,7 +41,8 @@ def open_tables(data: TablesData) -> Source:
         nodes, labels = _table_features(data)
     lookup = IdLookup(nodes.ids)
     inputs = [("features", path) for path in paths]
-    edges, name_edge, edge_notes = None, Source.name_edge, ()
+    edges, name_edge = None, Source.name_edge
+    edge_notes: tuple[str, ...] = ()
     if data.edges is not None:
         edges, name_edge, edge_notes = open_edges(data, lookup, nodes.num_nodes)
         inputs += [("edges", path) for path in find_files(data.edges, "edges")]

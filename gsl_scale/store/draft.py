@@ -76,7 +76,7 @@ class Draft:
                 _recover(self.final, self.folder)
                 self._start_folder()
             except BaseException:
-                self._release()
+                self._leave()
                 raise
         return self
 
@@ -86,11 +86,7 @@ class Draft:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            if not self.resume:
-                shutil.rmtree(self.folder, ignore_errors=True)
-        finally:
-            self._release()
+        self._leave()
         if isinstance(error, OSError):
             with _explained(self.final):
                 raise error
@@ -194,7 +190,9 @@ class Draft:
         (self.folder / "sealed").mkdir(parents=True, exist_ok=True)
         write_durably(plan_file, wanted)
 
-    def _release(self) -> None:
+    def _leave(self) -> None:
+        if not self.resume:
+            shutil.rmtree(self.folder, ignore_errors=True)
         if self._claim is not None:
             claim_path(self.final).unlink(missing_ok=True)
             os.close(self._claim)

@@ -1,6 +1,6 @@
 import pytest
 
-from gsl_scale.config import make_config
+from gsl_scale.config_file import make_config
 from gsl_scale.ingest import open_source
 
 SIZES = {"wine": (178, 13, 10, 20), "cancer": (569, 30, 10, 20), "digits": (1797, 64, 50, 100)}

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from gsl_scale.config import make_config
+from gsl_scale.config_file import make_config
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.planetoid import open_planetoid
 from gsl_scale.ingest.write import write_data

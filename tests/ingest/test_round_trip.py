@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsl_scale.config import make_config
+from gsl_scale.config_file import make_config
 from gsl_scale.ingest.write import write_data
 from gsl_scale.store import Artifact
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
-from gsl_scale.config import make_config
+from gsl_scale.config_file import make_config
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.write import write_data
 from gsl_scale.store import Artifact
