@@ -313,9 +313,9 @@ def _fail(error: GslError) -> NoReturn:
     sys.exit(error.exit_code)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     try:
-        app()
+        app(arguments)
     except GslError as error:
         _fail(error)
     except PermissionError as error:

@@ -94,9 +94,9 @@ class NodeTable:
         return self.table.rows, int(self.table.columns["dim"])
 
     def parts(self) -> Iterator[tuple[Part, Rows]]:
-        """One shard at a time, as views of the file."""
+        """One shard at a time, as views of the file, let go of before the next."""
         for part in self.table.parts:
-            yield part, self._map(part)
+            yield part, self._open(part)
 
     def read(self, start: int = 0, stop: int | None = None) -> Rows:
         """Rows start .. stop-1: a view of the file if they lie in one shard."""
@@ -120,21 +120,24 @@ class NodeTable:
 
     def _map(self, part: Part) -> npt.NDArray[Any]:
         if part.path not in self._maps:
-            path = self.folder / part.path
-            try:
-                mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-            except (OSError, ValueError) as error:
-                raise CorruptError(
-                    f"{path} cannot be read: {error}", next_step="Write the artifact again."
-                ) from None
-            if mapped.shape != (part.rows, self.shape[1]):
-                raise CorruptError(
-                    f"{path} holds {mapped.shape} numbers, its manifest says "
-                    f"{(part.rows, self.shape[1])}.",
-                    next_step="Write the artifact again.",
-                )
-            self._maps[part.path] = mapped
+            self._maps[part.path] = self._open(part)
         return self._maps[part.path]
+
+    def _open(self, part: Part) -> npt.NDArray[Any]:
+        path = self.folder / part.path
+        try:
+            mapped: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise CorruptError(
+                f"{path} cannot be read: {error}", next_step="Write the artifact again."
+            ) from None
+        if mapped.shape != (part.rows, self.shape[1]):
+            raise CorruptError(
+                f"{path} holds {mapped.shape} numbers, its manifest says "
+                f"{(part.rows, self.shape[1])}.",
+                next_step="Write the artifact again.",
+            )
+        return mapped
 
 
 def read_columns(folder: Path, table: Table) -> pa.Table:

@@ -1,0 +1,1 @@
+"""The stages as Ray jobs: thin entry points, no logic. Each file says how it is submitted."""
