@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from gsl_scale import __version__, progress
-from gsl_scale.config import Config
+from gsl_scale.config import AUTO, Config
 from gsl_scale.config_file import load_config, make_config
 from gsl_scale.errors import GslError, UserError
 
@@ -136,7 +136,7 @@ def check(
     }  # fmt: skip
     config = _config(path, sets, tables)
     source, findings = check_data(config)
-    if path is not None:
+    if config.knn.k != AUTO:
         require_k(config.knn.k, source.num_nodes)
     if as_json:
         _print_json(
@@ -204,6 +204,72 @@ def run(
 
 
 @app.command()
+def refine(
+    features: Annotated[str, typer.Option(help="Your features: CSV, TSV, Parquet, NPY or NPZ.")],
+    edges: EdgesFile = None,
+    labels: LabelsFile = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    fill_missing: FillMissing = None,
+    out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/refined"),
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Your files in, a better graph out; everything else is chosen from the data.
+
+    With --edges the given graph is refined, without it one is inferred. Labels, if you have some,
+    only tell how good the result is.
+
+    Example: gsl-scale refine --features people.csv --edges knows.csv --out runs/people
+    """
+    from gsl_scale.pipeline import run_pipeline
+    from gsl_scale.render import print_run
+
+    tables = {
+        "features": features, "edges": edges, "labels": labels, "id_column": id_column,
+        "label_column": label_column, "fill_missing": fill_missing,
+    }  # fmt: skip
+    statuses = run_pipeline(_config(None, sets, tables), out)
+    if as_json:
+        _print_json({"run": str(out), "stages": [vars(status) for status in statuses]})
+    else:
+        print_run(out, statuses)
+
+
+@app.command()
+def evaluate(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """How good a run's graph is, beside the baselines; written to metrics.json and report.html.
+
+    Example: gsl-scale evaluate runs/quickstart --set evaluate.seeds=10
+    """
+    from gsl_scale.pipeline import run_pipeline
+    from gsl_scale.render import print_metrics
+
+    run_pipeline(load_config(_run_config(folder), sets or ()), folder, first="evaluate")
+    metrics = json.loads((folder / "metrics.json").read_text())
+    if as_json:
+        _print_json(metrics)
+    else:
+        print_metrics(metrics)
+
+
+def _run_config(folder: Path) -> Path:
+    from gsl_scale.errors import NotAStoreError
+
+    path = folder / "config.yaml"
+    if not path.exists():
+        raise NotAStoreError(
+            f"{folder} is not a run folder: it has no config.yaml.",
+            next_step="Give the --out of a run, or look at one store with gsl-scale show.",
+        )
+    return path
+
+
+@app.command()
 def status(
     folder: Annotated[Path, typer.Argument(help="A run folder.")],
     config: Annotated[
@@ -216,17 +282,10 @@ def status(
 
     Example: gsl-scale status runs/quickstart
     """
-    from gsl_scale.errors import NotAStoreError
     from gsl_scale.pipeline import STAGES, stage_status
     from gsl_scale.render import print_statuses
 
-    used = config or folder / "config.yaml"
-    if config is None and not used.exists():
-        raise NotAStoreError(
-            f"{folder} is not a run folder: it has no config.yaml.",
-            next_step="Give the --out of a run, or look at one store with gsl-scale show.",
-        )
-    loaded = load_config(used)
+    loaded = load_config(config or _run_config(folder))
     statuses = [stage_status(loaded, folder, stage) for stage in STAGES]
     if as_json:
         _print_json([vars(status) for status in statuses])

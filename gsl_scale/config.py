@@ -1,6 +1,6 @@
 """What a run may say: YAML into typed, frozen models.
 
-*What is learned* (`data`, `knn`) and *where it runs* (`run`) are separate blocks, and the
+*What is learned* (everything else) and *where it runs* (`run`) are separate blocks, and the
 second never changes a digest. Unknown keys are errors that name the nearest key; every error
 names the file, the line and the key path (`config_file.py`).
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 
 class Block(BaseModel):
@@ -40,10 +40,17 @@ class DataBlock(Block):
     )
 
 
+Scale = Literal["auto", "none", "standard"]
+_SCALE: Any = Field(
+    "auto", description="standard: mean 0, spread 1; auto: if spreads differ by far"
+)
+
+
 class SklearnData(DataBlock):
     """A dataset that ships with scikit-learn: nothing to download."""
 
     source: Literal["sklearn"]
+    scale: Scale = _SCALE
     name: Literal["wine", "cancer", "digits"] = Field(description="which one")
     split_seed: int = Field(0, ge=0, description="seed of the paper-sized label split")
 
@@ -77,6 +84,7 @@ class TablesData(DataBlock):
     locations: ClassVar[tuple[str, ...]] = ("features", "edges", "labels")
 
     source: Literal["tables"]
+    scale: Scale = _SCALE
     features: str = Field(description="one row per node")
     edges: str | None = Field(None, description="one row per edge; none: structure inference")
     labels: str | None = Field(None, description="one row per node; only evaluation reads it")
@@ -122,33 +130,118 @@ DATA_BLOCKS: dict[str, type[DataBlock]] = {
 }
 
 
-class Knn(Block):
-    """The candidates of the first round: each node's k most similar others."""
+# What a run leaves open is chosen from the data, by `preset.py`: 'auto' in a file, AUTO in memory.
+AUTO = -1
 
-    k: int = Field(20, gt=0, description="neighbours per node")
+
+def _or_auto(lowest: int) -> BeforeValidator:
+    def check(value: Any) -> Any:
+        if value in ("auto", AUTO):
+            return AUTO
+        if isinstance(value, int) and value < lowest:
+            raise ValueError(f"must be 'auto' or at least {lowest}")
+        return value
+
+    return BeforeValidator(check)
+
+
+_shown = PlainSerializer(lambda value: "auto" if value == AUTO else value)
+Count = Annotated[int, _or_auto(1), _shown]
+CountOrNone = Annotated[int, _or_auto(0), _shown]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Knn(Block):
+    """Candidates: each node's k most similar others."""
+
+    k: Count = Field(AUTO, description="neighbours per node")
+    keep_given: bool = Field(True, description="given edges are candidates too")
+
+
+class Learner(Block):
+    """From features to the embeddings whose similarity is the weight of an edge."""
+
+    kind: Literal["auto", "attentive", "mlp", "gnn"] = Field("auto", description="metric learner")
+    layers: int = Field(2, gt=0, description="layers of the learner")
+    activation: Literal["auto", "relu", "tanh", "none"] = Field(
+        "auto", description="between layers; auto: relu unless a feature is negative"
+    )
+    hops: CountOrNone = Field(
+        AUTO, description="smooth features over the given (else kNN) graph, this often"
+    )
+    restart: float = Field(0.15, ge=0, le=1, description="share of itself a node keeps per hop")
+    learning_rate: float = Field(1e-4, gt=0, description="of the learner, smaller than train's")
+
+
+class Contrast(Block):
+    """The two views, their encoder and their loss."""
+
+    hidden: Count = Field(AUTO, description="width of the encoder's hidden layer")
+    representation: Count = Field(AUTO, description="width of the representations")
+    projection: Count = Field(AUTO, description="width of the projections")
+    mask_learner: Share = Field(0.7, description="share of features masked in the learner view")
+    mask_anchor: Share = Field(0.6, description="share of features masked in the anchor view")
+    drop_edges: Share = Field(0.5, description="share of edges dropped, in both views")
+    dropout: Share = Field(0.5, description="in the encoder's hidden layer")
+    temperature: float = Field(0.2, gt=0, description="of NT-Xent")
+    batch: Count = Field(AUTO, description="seeds per step")
+
+
+class Anchor(Block):
+    """The slow target: tau of itself and 1 - tau of the learned graph, every c steps."""
+
+    tau: float = Field(0.999, ge=0, le=1, description="decay; 1: never updated")
+    c: int = Field(10, gt=0, description="steps between updates")
+    budget: Count = Field(AUTO, description="edges kept per node, the heaviest")
+
+
+class Train(Block):
+    """The loop."""
+
+    steps: Count = Field(AUTO, description="at most this many")
+    refresh: int = Field(20, gt=0, description="steps between searches for new candidates")
+    learning_rate: float = Field(1e-3, gt=0, description="of encoder and projector")
+    patience: int = Field(
+        5, gt=0, description="stop after this many refreshes without a lower loss"
+    )
+    seed: int = Field(0, ge=0, description="the same seed gives the same graph")
+
+
+class Evaluate(Block):
+    """How a finished graph is judged; the only block that has to do with labels."""
+
+    seeds: int = Field(5, gt=0, description="classifiers trained per graph")
+    hidden: Count = Field(AUTO, description="width of the GCN: 32; 256 for 100,000 nodes or more")
+    layers: Count = Field(AUTO, description="layers of the GCN: 2; 3 for 100,000 nodes or more")
+    learning_rate: float = Field(0.01, gt=0, description="of the GCN")
+    weight_decay: tuple[float, ...] = Field(
+        (5e-4, 5e-3, 5e-2), min_length=1, description="tried in turn; validation picks one"
+    )
+    dropout: Share = Field(0.5, description="of the GCN")
+    drop_edges: Share = Field(0.5, description="edges dropped while the GCN trains")
+    epochs: int = Field(200, gt=0, description="of the GCN, at most")
+    cluster_runs: int = Field(10, gt=0, description="K-means runs")
 
 
 class Run(Block):
     """Where it runs. Nothing here changes what is learned, nor any digest."""
 
-    shards: int | Literal["auto"] = Field("auto", description="node ranges on disk")
-    threads: int | Literal["auto"] = Field("auto", description="threads per process")
+    shards: Count = Field(AUTO, description="node ranges on disk")
+    threads: Count = Field(AUTO, description="threads per process")
     batch: int = Field(8192, gt=0, description="query rows per kNN search")
-
-    @model_validator(mode="after")
-    def _positive(self) -> "Run":
-        for key in ("shards", "threads"):
-            number = getattr(self, key)
-            if number != "auto" and number < 1:
-                raise ValueError(f"{key} must be 'auto' or at least 1 (got {number})")
-        return self
+    message_passing: Literal["torch", "dgl"] = Field("torch", description="kernels for graphs")
 
 
 class Config(Block):
     """Everything a run may say."""
 
     data: AnyData
+    learner: Learner = Learner()
     knn: Knn = Knn()
+    contrast: Contrast = Contrast()
+    anchor: Anchor = Anchor()
+    train: Train = Train()
+    evaluate: Evaluate = Evaluate()
     run: Run = Run()
 
     def to_yaml(self) -> str:

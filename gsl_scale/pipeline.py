@@ -4,6 +4,7 @@ A stage is skipped only if its artifact was made from these very settings, paren
 and shards, and its bytes are still whole.
 """
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gsl_scale import progress
-from gsl_scale.config import Config, depends_on
+from gsl_scale.config import AUTO, Config, depends_on
 from gsl_scale.errors import CorruptError, NotAStoreError, StaleArtifactError, UserError
 from gsl_scale.ingest import input_paths
 from gsl_scale.ingest.inputs import changed
@@ -54,19 +55,51 @@ def _run_ingest(config: Config, run: Path) -> Manifest:
 
 def _run_knn(config: Config, run: Path) -> Manifest:
     from gsl_scale.knn.search import search_knn
+    from gsl_scale.preset import Shape, resolve
 
-    return search_knn(
-        Artifact.open(run / "data"),
-        run / "knn",
-        config.knn.k,
-        config=depends_on(config, ["knn"]),
-        batch=config.run.batch,
+    data = Artifact.open(run / "data")
+    k = resolve(config, Shape.of(data)).knn.k
+    keys = depends_on(config, ["knn"])
+    return search_knn(data, run / "knn", k, config=keys, batch=config.run.batch)
+
+
+def _run_train(config: Config, run: Path) -> Manifest:
+    from gsl_scale.train.stage import train_stage
+
+    data, knn = (Artifact.open(run / name) for name in ("data", "knn"))
+    return train_stage(config, data, knn, run / "embeddings")
+
+
+def _run_export(config: Config, run: Path) -> Manifest:
+    from gsl_scale.export import export_stage
+
+    data, learned = (Artifact.open(run / name) for name in ("data", "embeddings"))
+    return export_stage(config, data, learned, run / "graph")
+
+
+def _run_evaluate(config: Config, run: Path) -> Manifest:
+    from gsl_scale.evaluate.stage import evaluate_stage
+    from gsl_scale.report.page import write_page
+
+    data, knn, learned, graph = (
+        Artifact.open(run / name) for name in ("data", "knn", "embeddings", "graph")
     )
+    manifest = evaluate_stage(config, data, knn, learned, graph, run / "metrics")
+    text = json.dumps(manifest.facts, indent=1, ensure_ascii=False)
+    write_durably(run / "metrics.json", text)
+    write_page(run)
+    return manifest
 
 
+_LEARNED_FROM = ("learner", "knn", "contrast", "anchor", "train")
 STAGES = (
     Stage("ingest", "data", ("data",), (), _run_ingest),
     Stage("knn", "knn", ("knn",), ("ingest",), _run_knn),
+    Stage("train", "embeddings", _LEARNED_FROM, ("ingest", "knn"), _run_train),
+    Stage("export", "graph", ("knn",), ("ingest", "train"), _run_export),
+    Stage(
+        "evaluate", "metrics", ("evaluate",), ("ingest", "knn", "train", "export"), _run_evaluate
+    ),
 )
 NAMES = tuple(stage.name for stage in STAGES)
 
@@ -130,7 +163,7 @@ def _why_stale(config: Config, run: Path, stage: Stage, manifest: Manifest) -> l
     ]
     shards = config.run.shards
     if stage.name == "ingest":
-        if isinstance(shards, int) and shards != manifest.num_shards:
+        if shards not in (AUTO, manifest.num_shards):
             reasons.append(f"it has {manifest.num_shards} shards, this run has {shards}")
         # Input that is gone cannot be compared, nor could the artifact be made again.
         with suppress(UserError):
@@ -178,9 +211,12 @@ def _require_stage(name: str | None) -> None:
 
 def _set_threads(config: Config) -> None:
     import faiss
+    import torch
 
     threads = config.run.threads
-    faiss.omp_set_num_threads(os.cpu_count() or 1 if threads == "auto" else threads)
+    number = (os.cpu_count() or 1) if threads == AUTO else threads
+    faiss.omp_set_num_threads(number)
+    torch.set_num_threads(number)
 
 
 def _write_config(config: Config, run: Path) -> None:

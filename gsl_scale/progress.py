@@ -4,8 +4,9 @@ Everything goes to standard error, so that standard output stays clean for `--js
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import (
@@ -17,7 +18,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-Advance = Callable[[int], None]
+
+class Advance(Protocol):
+    """Called with the size of each step, and perhaps a word on how it goes."""
+
+    def __call__(self, step: int, note: str = "") -> None: ...
+
+
 console = Console(stderr=True, highlight=False)
 _SECONDS_BETWEEN_LINES = 5.0
 _shown = False
@@ -39,11 +46,15 @@ def say(line: str) -> None:
 def track(label: str, total: int | None) -> Iterator[Advance]:
     """Report how much of `total` is done; call the result with each step's size."""
     if not _shown:
-        yield lambda _: None
+        yield _nothing
     elif console.is_terminal:
         yield from _bar(label, total)
     else:
         yield from _lines(label, total)
+
+
+def _nothing(step: int, note: str = "") -> None:
+    pass
 
 
 def _bar(label: str, total: int | None) -> Iterator[Advance]:
@@ -53,23 +64,30 @@ def _bar(label: str, total: int | None) -> Iterator[Advance]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(label, total=total)
-        yield lambda step: progress.advance(task, step)
+        task = progress.add_task(label, total=total, note="")
+
+        def advance(step: int, note: str = "") -> None:
+            progress.update(task, advance=step, note=note)
+
+        yield advance
 
 
 def _lines(label: str, total: int | None) -> Iterator[Advance]:
     began = last = time.monotonic()
     done = 0
 
-    def advance(step: int) -> None:
+    def advance(step: int, note: str = "") -> None:
         nonlocal done, last
         done += step
         now = time.monotonic()
         if now - last >= _SECONDS_BETWEEN_LINES:
             last = now
             share = f" of {total:,} ({done / total:.0%})" if total else ""
-            console.print(f"{label}: {done:,}{share}, {now - began:.0f} s")
+            console.print(
+                f"{label}: {done:,}{share}, {now - began:.0f} s{', ' if note else ''}{note}"
+            )
 
     yield advance

@@ -1,5 +1,6 @@
 """How reports look in a terminal. Shows what it is given, computes nothing."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -39,24 +40,59 @@ def print_statuses(statuses: list[StageStatus]) -> None:
 
 
 def print_run(folder: Path, statuses: list[StageStatus]) -> None:
-    from gsl_scale.describe import artifacts_in, describe
-
     print_statuses(statuses)
     out = _out()
     out.print()
-    for about in map(describe, artifacts_in(folder)):
-        if about["kind"] == "candidates":
-            edges = about["edges"]
-            out.print(
-                f"kNN graph: {about['nodes']:,} nodes, {edges['rows']:,} edges, similarity "
-                f"{edges['weight']['min']:.3f} to {edges['weight']['max']:.3f} "
-                f"(mean {edges['weight']['mean']:.3f})"
-            )
-            edges_folder = Path(about["path"]) / "edges"
-            out.print(f"It lies in {edges_folder}; read it with")
-            out.print(f'  pandas.read_parquet("{edges_folder}")', markup=False)
-            out.print(f"  duckdb.sql(\"select * from '{edges_folder}/*.parquet'\")", markup=False)
+    if (folder / "metrics.json").exists():
+        print_metrics(json.loads((folder / "metrics.json").read_text()))
+    edges = folder / ("graph" if (folder / "graph").exists() else "knn") / "edges"
+    if edges.exists():
+        name = "learned graph" if edges.parent.name == "graph" else "kNN graph"
+        out.print(f"The {name} lies in {edges}; read it with")
+        out.print(f'  pandas.read_parquet("{edges}")', markup=False)
+        out.print(f"  duckdb.sql(\"select * from '{edges}/*.parquet'\")", markup=False)
+    if (folder / "report.html").exists():
+        out.print(f"The page to look at: {folder / 'report.html'}")
     out.print(f"More: gsl-scale status {folder}, gsl-scale show {folder}")
+
+
+def print_metrics(metrics: dict[str, Any]) -> None:
+    """How good the graph is, beside the baselines; or, without labels, what it looks like."""
+    out = _out()
+    if scores := metrics.get("classification"):
+        table = Table("test accuracy", "mean", "± std", "valid", box=None, pad_edge=False)
+        for name, score in scores.items():
+            style = "bold" if name == "GCN, learned graph" else ""
+            cells = (f"{score['mean']:.1f}", f"{score['std']:.1f}", f"{score['valid']:.1f}")
+            table.add_row(name, *cells, style=style)
+        out.print(table)
+        out.print()
+    if clustering := metrics.get("clustering"):
+        names = list(next(iter(clustering.values())))
+        table = Table("clustering", *names, box=None, pad_edge=False)
+        for name, score in clustering.items():
+            table.add_row(name, *(f"{score[measure]['mean']:.1f}" for measure in names))
+        out.print(table)
+        out.print()
+    table = Table(
+        "graph", "edges", "degree", "isolated", "components", "modularity", box=None, pad_edge=False
+    )
+    for name, figures in metrics["graphs"].items():
+        table.add_row(
+            name,
+            f"{figures['edges']:,}",
+            f"{figures['degree'].get('mean', 0):.1f}",
+            f"{figures['isolated']:,}",
+            f"{figures['components']:,}",
+            f"{figures['modularity']:.3f}",
+        )
+    out.print(table)
+    if fate := metrics.get("edges"):
+        out.print(
+            f"given edges kept {fate['kept']:,}, dropped {fate['dropped']:,}; "
+            f"new edges {fate['added']:,}"
+        )
+    out.print()
 
 
 def print_store(about: dict[str, Any]) -> None:

@@ -6,12 +6,20 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from gsl_scale import __version__
 
 QUICKSTART = "configs/quickstart.yaml"
-COMMANDS = ["ingest", "check", "run", "status", "show", "config"]
+COMMANDS = ["ingest", "check", "run", "refine", "evaluate", "status", "show", "config"]
+# Enough to go through every stage, not to learn much.
+SHORT = [
+    word
+    for key in ("train.steps=3", "evaluate.seeds=1", "evaluate.epochs=30", "evaluate.cluster_runs=1",
+                "evaluate.weight_decay=[0.0005]")
+    for word in ("--set", key)
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -25,14 +33,21 @@ def own_files(tmp_path):
 
 def test_a_tour_with_the_default(gsl, tmp_path):
     run = tmp_path / "run"
-    done = gsl("run", QUICKSTART, "--out", run)
+    done = gsl("run", QUICKSTART, "--out", run, *SHORT)
     assert done.code == 0
-    assert f'pandas.read_parquet("{run}/knn/edges")' in done.out
+    assert f'pandas.read_parquet("{run}/graph/edges")' in done.out
+    assert "GCN, learned graph" in done.out
     assert "ingest: done" in done.err
-    assert "knn: complete, skipped" in gsl("run", QUICKSTART, "--out", run).err
-    assert gsl("status", run).out.count("complete") == 2
+    again = gsl("run", QUICKSTART, "--out", run, *SHORT)
+    assert again.err.count("complete, skipped") == 5
+    assert gsl("status", run).out.count("complete") == 5
     assert "1,797 × 64" in gsl("show", run).out
     assert "none damaged" in gsl("check", run).out
+    for name in ("config.yaml", "metrics.json", "report.html", "graph/manifest.json"):
+        assert (run / name).exists()
+    metrics = json.loads(gsl("evaluate", run, "--set", "evaluate.seeds=2", "--json").out)
+    assert metrics["classification"]["GCN, learned graph"]["mean"] > 80
+    assert metrics == json.loads((run / "metrics.json").read_text())
 
 
 def test_own_files(gsl, own_files):
@@ -45,6 +60,28 @@ def test_own_files(gsl, own_files):
     assert "cy → dee" in gsl("show", store).out
 
 
+def test_refine_own_files_without_labels(gsl, tmp_path):
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(3, 8))
+    rows = centres[np.arange(90) % 3] + 0.3 * rng.normal(size=(90, 8))
+    np.save(tmp_path / "x.npy", rows)
+    np.save(tmp_path / "e.npy", rng.integers(0, 90, (200, 2)))
+    for edges in ([], ["--edges", tmp_path / "e.npy"]):
+        run = tmp_path / f"run-{len(edges)}"
+        done = gsl("refine", "--features", tmp_path / "x.npy", *edges, "--out", run, *SHORT)
+        assert done.code == 0
+        assert "modularity" in done.out
+        metrics = json.loads((run / "metrics.json").read_text())
+        assert "classification" not in metrics
+        assert ("edges" in metrics) == bool(edges)
+        learned = pd.read_parquet(run / "graph/edges")
+        assert learned["weight"].between(0, 1).all()
+        assert len(learned.merge(learned, left_on=["src", "dst"], right_on=["dst", "src"])) == len(
+            learned
+        )
+        assert "Learned graph" in (run / "report.html").read_text()
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_teaches_by_example(gsl, command):
     done = gsl(command, "--help")
@@ -54,11 +91,11 @@ def test_help_teaches_by_example(gsl, command):
 
 def test_json_everywhere(gsl, own_files):
     run, store = own_files / "run", own_files / "store"
-    stages = json.loads(gsl("run", QUICKSTART, "--out", run, "--json").out)["stages"]
-    assert [stage["stage"] for stage in stages] == ["ingest", "knn"]
+    done = gsl("run", QUICKSTART, "--out", run, "--until", "knn", "--json")
+    assert [stage["stage"] for stage in json.loads(done.out)["stages"]] == ["ingest", "knn"]
     assert json.loads(gsl("status", run, "--json").out)[0]["state"] == "complete"
     assert json.loads(gsl("show", run / "data", "--json").out)["nodes"] == 1797
-    assert json.loads(gsl("config", QUICKSTART, "--json").out)["knn"] == {"k": 20}
+    assert json.loads(gsl("config", QUICKSTART, "--json").out)["knn"]["k"] == "auto"
     assert json.loads(gsl("check", QUICKSTART, "--json").out)["nodes"] == 1797
     assert json.loads(gsl("check", run, "--json").out)[0]["damaged"] == []
     features = own_files / "people.csv"
@@ -86,9 +123,10 @@ def test_config_prints_overrides_and_defaults(gsl):
     ("arguments", "expected"),
     [
         (["run", "none.yaml"], "ConfigError: none.yaml: cannot be read"),
-        (["run", QUICKSTART, "--set", "knn.q=3"], "did you mean knn.k?"),
+        (["run", QUICKSTART, "--set", "knn.kk=3"], "did you mean knn.k?"),
         (["run", QUICKSTART, "--set", "knn.k=5000"], "knn.k is 5000, and there are only 1,797"),
         (["run", QUICKSTART, "--from", "nowhere"], "no stage 'nowhere'"),
+        (["evaluate", "tests"], "tests is not a run folder"),
         (["check", QUICKSTART, "--set", "knn.k=1797"], "there are only 1,797 nodes"),
         (["ingest"], "There is no input"),
         (["ingest", QUICKSTART, "--features", "x.csv"], "Give either a config"),
@@ -121,7 +159,7 @@ def test_check_finds_what_ingest_would_and_writes_nothing(gsl, own_files, monkey
 
 
 def test_a_damaged_store_is_named_part_by_part(gsl, tmp_path):
-    gsl("run", QUICKSTART, "--out", tmp_path / "run", "--set", "run.shards=3")
+    gsl("run", QUICKSTART, "--out", tmp_path / "run", "--set", "run.shards=3", "--until", "knn")
     part = tmp_path / "run/knn/edges/part-00002.parquet"
     part.write_bytes(part.read_bytes()[:-1])
     done = gsl("check", tmp_path / "run")

@@ -13,6 +13,7 @@ from gsl_scale.config import Config, TablesData, depends_on
 from gsl_scale.errors import InputError
 from gsl_scale.ingest import checks, open_source
 from gsl_scale.ingest.inputs import fingerprint
+from gsl_scale.ingest.scale import scaled
 from gsl_scale.ingest.source import BLOCK_ROWS, Source
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.edges import EdgeShuffle
@@ -48,7 +49,7 @@ def _open(config: Config) -> Source:
             f"There is {source.num_nodes} node; a graph needs at least 2.",
             next_step="Check that the features hold one row per node.",
         )
-    return source
+    return scaled(source, getattr(config.data, "scale", "none"))
 
 
 def _draft(config: Config, source: Source, folder: Path) -> Draft:

@@ -7,7 +7,7 @@ each shard is sorted on its own, so memory holds one shard, never the graph.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -122,10 +122,19 @@ _SPILL_AT = 1 << 21
 
 
 class EdgeShuffle:
-    """Edges in, in any order; sorted parts out. Repeated (src, dst) keep the largest weight."""
+    """Edges in, in any order; sorted parts out. Repeated (src, dst) are merged: the largest
+    weight is kept, or their sum."""
 
-    def __init__(self, draft: Draft, table: str = "edges", *, mirror: bool) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        table: str = "edges",
+        *,
+        mirror: bool,
+        merge: Literal["max", "sum"] = "max",
+    ) -> None:
         self.draft, self.table, self.mirror = draft, table, mirror
+        self._merge = np.maximum if merge == "max" else np.add
         self.counts = ShuffleCounts()
         self._waiting: list[npt.NDArray[np.void]] = []
         self._num_waiting = 0
@@ -186,7 +195,7 @@ class EdgeShuffle:
         if len(first) < len(key):
             times = np.add.reduceat((origin == _GIVEN).astype(np.int64), first)
             self.counts.duplicates += int((times - (times > 0)).sum())
-            weight = np.maximum.reduceat(weight, first)
+            weight = self._merge.reduceat(weight, first)
             origin = np.bitwise_or.reduceat(origin, first)
             key = key[first]
         self.counts.one_way += int((origin == _MIRRORED).sum())

@@ -42,7 +42,7 @@ class Part(Record):
 
 
 class Table(Record):
-    format: Literal["npy", "parquet"]
+    format: Literal["npy", "parquet", "safetensors"]
     columns: dict[str, str]
     parts: list[Part]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gsl_scale.config import AUTO
 from gsl_scale.errors import InputError
 
 NODES_PER_SHARD = 131_072
@@ -27,10 +28,10 @@ class ShardPlan:
             )
 
     @classmethod
-    def choose(cls, num_nodes: int, shards: "int | str" = "auto") -> "ShardPlan":
-        if isinstance(shards, int):
-            return cls(num_nodes, shards)
-        return cls(num_nodes, max(1, -(-num_nodes // NODES_PER_SHARD)))
+    def choose(cls, num_nodes: int, shards: int = AUTO) -> "ShardPlan":
+        if shards == AUTO:
+            shards = max(1, -(-num_nodes // NODES_PER_SHARD))
+        return cls(num_nodes, shards)
 
     def start(self, shard: int) -> int:
         return shard * self.num_nodes // self.num_shards

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from gsl_scale.config_file import make_config
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.write import write_data
-from gsl_scale.knn import search
+from gsl_scale.knn.exact import ExactIndex
 from gsl_scale.knn.search import search_knn
 from gsl_scale.store import Artifact
 
@@ -58,15 +58,15 @@ def test_finished_shards_are_not_searched_again(tmp_path, monkeypatch):
     rows = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
     expected = candidates(tmp_path, rows, 3, num_shards=3)
     calls = []
-    real = search._search
+    real = ExactIndex.search
 
-    def breaks_down(index, some, start, k):
+    def breaks_down(self, some, start, k):
         calls.append(start)
         if start == 20 and calls.count(20) == 1:
             raise RuntimeError("power cut")
-        return real(index, some, start, k)
+        return real(self, some, start, k)
 
-    monkeypatch.setattr(search, "_search", breaks_down)
+    monkeypatch.setattr(ExactIndex, "search", breaks_down)
     (tmp_path / "again").mkdir()
     with pytest.raises(RuntimeError):
         candidates(tmp_path / "again", rows, 3, num_shards=3)

@@ -1,0 +1,1 @@
+"""Two views of the same nodes, and how far they agree."""

@@ -1,0 +1,1 @@
+"""How good a graph is: the only place that opens labels."""

@@ -1,0 +1,69 @@
+"""The two operations everything else is made of, on torch's CSR kernels, CPU and CUDA alike.
+
+    spmm(graph, w, x)[i]   = sum over edges (i, j) of w_ij x_j        weighted aggregation
+    edge_dot(graph, a, b)  = a_i . b_j for every edge (i, j)          edge weights from embeddings
+
+Each is the other's gradient. `message_passing: dgl` runs them on DGL instead (`dgl_ops.py`).
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gsl_scale.graph.pattern import Pattern
+
+
+def spmm(graph: Pattern, weights: Tensor, x: Tensor) -> Tensor:
+    """Weighted aggregation: each row receives the weighted sum of its neighbours' rows of x."""
+    out: Tensor = _Spmm.apply(graph, weights, x)  # type: ignore[no-untyped-call]
+    return out
+
+
+def edge_dot(graph: Pattern, a: Tensor, b: Tensor) -> Tensor:
+    """For every edge (i, j) the dot product of row i of a and row j of b."""
+    out: Tensor = _EdgeDot.apply(graph, a, b)  # type: ignore[no-untyped-call]
+    return out
+
+
+def _sampled(graph: Pattern, a: Tensor, b: Tensor) -> Tensor:
+    pattern = graph.csr(a.new_zeros(graph.num_edges))
+    product: Tensor = torch.sparse.sampled_addmm(pattern, a, b.t(), beta=0.0)
+    return product.values()
+
+
+class _Spmm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, graph: Pattern, weights: Tensor, x: Tensor) -> Tensor:
+        ctx.graph = graph
+        ctx.save_for_backward(weights, x)
+        return graph.csr(weights) @ x
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        weights, x = ctx.saved_tensors
+        _, for_weights, for_x = ctx.needs_input_grad
+        grad = grad.contiguous()
+        return (
+            None,
+            _sampled(ctx.graph, grad, x) if for_weights else None,
+            ctx.graph.csr_t(weights) @ grad if for_x else None,
+        )
+
+
+class _EdgeDot(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, graph: Pattern, a: Tensor, b: Tensor) -> Tensor:
+        ctx.graph = graph
+        ctx.save_for_backward(a, b)
+        return _sampled(graph, a, b)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        a, b = ctx.saved_tensors
+        _, for_a, for_b = ctx.needs_input_grad
+        return (
+            None,
+            ctx.graph.csr(grad) @ b if for_a else None,
+            ctx.graph.csr_t(grad) @ a if for_b else None,
+        )

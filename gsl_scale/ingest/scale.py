@@ -1,0 +1,46 @@
+"""Standardising features, for columns in different units (age in years, income in cents)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from gsl_scale.ingest.source import Rows, Source
+
+# Largest column spread over the median one, from which on 'auto' standardises. Pixels, counts and
+# embeddings are below it; columns in different units are far above.
+_FAR = 20.0
+
+
+def scaled(source: Source, scale: str) -> Source:
+    """The source with mean 0 and spread 1 in every column, if asked for or called for."""
+    if scale == "none":
+        return source
+    mean, spread = _moments(source)
+    alive = spread[spread > 0]
+    ratio = float(alive.max() / np.median(alive)) if len(alive) else 1.0
+    if scale == "auto" and ratio < _FAR:
+        return source
+    divisor = np.where(spread > 0, spread, 1.0).astype(np.float32)
+    centre = mean.astype(np.float32)
+
+    def features() -> Iterator[Rows]:
+        return ((rows - centre) / divisor for rows in source.features())
+
+    note = (
+        f"features standardised: one column spreads {ratio:,.0f} times as far as the median one "
+        "(data.scale=none keeps them as they are)."
+    )
+    return replace(source, features=features, notes=(*source.notes, note))
+
+
+def _moments(source: Source) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each column; missing and infinite values do not count."""
+    count, total, squares = (np.zeros(source.num_features) for _ in range(3))
+    for rows in source.features():
+        block = np.where(np.isfinite(rows), rows, np.nan).astype(np.float64)
+        count += np.isfinite(block).sum(axis=0)
+        total += np.nansum(block, axis=0)
+        squares += np.nansum(block * block, axis=0)
+    mean = total / np.maximum(count, 1)
+    return mean, np.sqrt(np.maximum(squares / np.maximum(count, 1) - mean**2, 0.0))

@@ -1,0 +1,54 @@
+"""From embeddings and candidates to the learned graph: weights, symmetry, self-loops.
+
+Sparsification is the choice of candidates (Eq. 6). With it fixed, ReLU and symmetrisation (Eq. 7)
+come to one factor per edge: an edge found from both of its ends counts fully, one found from one
+end counts half.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F  # noqa: N812 (its usual name)
+from torch import Tensor
+
+from gsl_scale.graph.ops import edge_dot
+from gsl_scale.graph.pattern import Pattern
+from gsl_scale.graph.weighted import Graph
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Where edges may be, self-loops included, and how much each counts: 1, or 1/2 if one-sided."""
+
+    pattern: Pattern
+    share: Tensor
+    is_loop: Tensor
+
+    @classmethod
+    def from_candidates(
+        cls, candidates: npt.NDArray[np.int64], given: sp.csr_matrix | None = None
+    ) -> "Sketch":
+        """Union of the candidates (n, k) with their mirror image, and with given edges if any."""
+        num_nodes, k = candidates.shape
+        indptr = np.arange(0, num_nodes * k + 1, k)
+        ones = np.ones(num_nodes * k, np.float32)
+        found = sp.csr_matrix((ones, candidates.ravel(), indptr), (num_nodes, num_nodes))
+        if given is not None:
+            found = found + given.astype(bool).astype(np.float32)
+            found.data[:] = 1.0
+        found = (found - sp.diags(found.diagonal())).tocsr()
+        found.eliminate_zeros()
+        union = ((found + found.T) * 0.5 + sp.eye(num_nodes, dtype=np.float32)).tocsr()
+        graph = Graph.from_scipy(union)
+        return cls(graph.pattern, graph.weights, graph.pattern.rows == graph.pattern.indices)
+
+
+def learned_graph(embeddings: Tensor, sketch: Sketch) -> Graph:
+    """S before normalisation, with self-loops of weight 1; gradient flows to the embeddings."""
+    unit = F.normalize(embeddings, dim=1)
+    similarity = edge_dot(sketch.pattern, unit, unit)
+    weights = torch.relu(similarity).clamp(max=1.0) * sketch.share
+    return Graph(sketch.pattern, torch.where(sketch.is_loop, 1.0, weights))

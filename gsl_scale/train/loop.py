@@ -1,0 +1,172 @@
+"""The loop around the step, in one process: rounds of steps between two refreshes of candidates."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from gsl_scale import progress
+from gsl_scale.anchor import blend, first_anchor
+from gsl_scale.config import Config
+from gsl_scale.errors import GslError
+from gsl_scale.graph.features import Features
+from gsl_scale.graph.weighted import Graph, with_self_loops
+from gsl_scale.knn.exact import all_neighbours
+from gsl_scale.learners import smoothed
+from gsl_scale.postprocess import Sketch, learned_graph
+from gsl_scale.train.step import Model, Views, contrast_views
+
+
+class DivergedError(GslError):
+    """The loss is not a number any more."""
+
+
+@dataclass
+class History:
+    """What happened, one entry per refresh."""
+
+    step: list[int] = field(default_factory=list)
+    loss: list[float] = field(default_factory=list)
+    kept: list[float] = field(default_factory=list)  # share of candidates also there before
+    stopped: str = ""
+    seconds_per_step: float = 0.0
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What is left of a training: the model, what it makes of every node, and how it went."""
+
+    model: Model
+    embeddings: npt.NDArray[np.float32]
+    representations: npt.NDArray[np.float32]
+    history: History
+
+
+class Trainer:
+    """Owns model, optimiser, candidates and anchor; `config` has no 'auto' left."""
+
+    def __init__(
+        self,
+        config: Config,
+        features: Features,
+        given: sp.csr_matrix | None,
+        nearest: npt.NDArray[np.int64],
+    ) -> None:
+        """`nearest`: the kNN candidates of the features."""
+        torch.manual_seed(config.train.seed)
+        self.config, self.features = config, features
+        self.num_nodes = features.shape[0]
+        self.given_edges = given if config.knn.keep_given else None
+        self.given = (
+            None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
+        )
+        self.smooth = self._smooth(nearest)
+        self.model = Model(config, features.shape[1])
+        groups: list[dict[str, Any]] = [
+            {"params": self.model.learner.parameters(), "lr": config.learner.learning_rate},
+            {"params": self.model.encoder.parameters()},
+            {"params": self.model.projector.parameters()},
+        ]
+        self.optimiser = torch.optim.Adam(groups, lr=config.train.learning_rate)
+        self.anchor = first_anchor(given, self.num_nodes)
+        # Learners start as the identity: what is not smoothed begins with its own neighbours.
+        plain = self.smooth is self.features and config.learner.kind != "gnn"
+        self.candidates = nearest if plain else self.find_candidates()
+        self.sketch = Sketch.from_candidates(self.candidates, self.given_edges)
+        self.history = History()
+
+    def _smooth(self, nearest: npt.NDArray[np.int64]) -> Features:
+        """Features smoothed over the given graph or, without one, over their own kNN graph."""
+        learner = self.config.learner
+        if learner.hops == 0 or learner.kind == "gnn":
+            return self.features
+        graph = self.given
+        if graph is None:
+            own = learned_graph(self.features.dense, Sketch.from_candidates(nearest))
+            graph = own.normalised()
+        return smoothed(self.features, graph, learner.hops, learner.restart)
+
+    @torch.no_grad()
+    def embed(self) -> Tensor:
+        embeddings: Tensor = self.model.learner(self.smooth, self.given)
+        return embeddings
+
+    def find_candidates(self) -> npt.NDArray[np.int64]:
+        return all_neighbours(self.embed().numpy(), self.config.knn.k, self.config.run.batch).ids
+
+    def refresh(self) -> float:
+        """New candidates for the embeddings as they are now; how many of them are old ones."""
+        before, self.candidates = self.candidates, self.find_candidates()
+        self.sketch = Sketch.from_candidates(self.candidates, self.given_edges)
+        both = np.concatenate([before, self.candidates], axis=1)
+        both.sort(axis=1)
+        return float((both[:, 1:] == both[:, :-1]).sum() / before.size)
+
+    def step(self, number: int, seeds: Tensor) -> float:
+        """Lines 14 to 17: gradient descent on one batch, and the anchor's update every c steps."""
+        views = Views(self.features, self.smooth, self.given, self.sketch, self.anchor)
+        loss, learned = contrast_views(self.model, views, seeds, self.config, number)
+        value = float(loss.detach())
+        if not np.isfinite(value):
+            raise DivergedError(
+                f"The loss is {value} at step {number}.",
+                "The usual suspects are a learning rate that is too high and features of very "
+                "different sizes.",
+                "Lower train.learning_rate and learner.learning_rate, or set data.scale=standard.",
+                stage="train",
+            )
+        self.optimiser.zero_grad()
+        loss.backward()
+        self.optimiser.step()
+        anchor = self.config.anchor
+        if anchor.tau < 1.0 and number % anchor.c == 0:
+            self.anchor = blend(self.anchor, learned, anchor.tau, anchor.budget)
+        return value
+
+    def run(self) -> Learned:
+        train = self.config.train
+        seeds = seed_batches(self.num_nodes, self.config.contrast.batch, train.seed)
+        best, since, losses = np.inf, 0, []
+        began = time.monotonic()
+        with progress.track("train", train.steps) as advance:
+            for number in range(1, train.steps + 1):
+                losses.append(self.step(number, next(seeds)))
+                advance(1, f"loss {losses[-1]:.3f}")
+                if number % train.refresh == 0 or number == train.steps:
+                    self.history.step.append(number)
+                    self.history.loss.append(float(np.mean(losses)))
+                    self.history.kept.append(self.refresh())
+                    losses = []
+                    since = 0 if self.history.loss[-1] < best * 0.999 else since + 1
+                    best = min(best, self.history.loss[-1])
+                    if since >= train.patience:
+                        break
+        self.history.stopped = "plateau" if since >= train.patience else "all steps done"
+        self.history.seconds_per_step = (time.monotonic() - began) / number
+        return self._finish()
+
+    @torch.no_grad()
+    def _finish(self) -> Learned:
+        self.model.eval()
+        embeddings = self.embed()
+        learned = learned_graph(embeddings, self.sketch).normalised()
+        representations = self.model.encoder(learned, self.features)
+        return Learned(self.model, embeddings.numpy(), representations.numpy(), self.history)
+
+
+def seed_batches(num_nodes: int, batch: int, seed: int) -> Iterator[Tensor]:
+    """Every node once per pass, shuffled anew for each; the rest of a pass goes to the next."""
+    batch = min(batch, num_nodes)
+    number, waiting = 0, np.empty(0, np.int64)
+    while True:
+        while len(waiting) < batch:
+            order = np.random.default_rng([seed, number]).permutation(num_nodes)
+            waiting, number = np.concatenate([waiting, order]), number + 1
+        yield torch.from_numpy(waiting[:batch].copy())
+        waiting = waiting[batch:]

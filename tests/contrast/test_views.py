@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from gsl_scale.contrast.views import drop_edges, feature_mask, key_of, uniform
+from gsl_scale.graph import Graph
+
+
+@pytest.fixture
+def graph():
+    matrix = sp.random(300, 300, 0.2, format="csr", dtype=np.float32, random_state=0)
+    return Graph.from_scipy(matrix)
+
+
+def test_a_mask_takes_its_share_of_features():
+    for share in (0.0, 0.25, 0.9):
+        mask = feature_mask(1000, share, key=5)
+        assert int((mask == 0).sum()) == int(1000 * share)
+        assert set(mask.tolist()) <= {0.0, 1.0}
+
+
+def test_dropping_takes_its_share_keeps_the_sum_and_leaves_the_graph_alone(graph):
+    before = graph.weights.clone()
+    dropped = drop_edges(graph, 0.4, key=3)
+    assert (graph.weights == before).all()
+    assert float((dropped.weights == 0).float().mean()) == pytest.approx(0.4, abs=0.02)
+    assert float(dropped.weights.sum()) == pytest.approx(float(before.sum()), rel=0.03)
+    assert drop_edges(graph, 0.0, key=3) is graph
+
+
+def test_the_same_key_gives_the_same_draw_and_others_do_not(graph):
+    fates = [
+        drop_edges(graph, 0.5, key_of(0, step, view)).weights > 0
+        for step in (1, 2)
+        for view in (0, 1)
+    ]
+    assert (fates[0] == (drop_edges(graph, 0.5, key_of(0, 1, 0)).weights > 0)).all()
+    for i in range(4):
+        for j in range(i):
+            assert float((fates[i] == fates[j]).float().mean()) == pytest.approx(0.5, abs=0.03)
+    assert (feature_mask(64, 0.5, 1) == feature_mask(64, 0.5, 1)).all()
+    assert not (feature_mask(64, 0.5, 1) == feature_mask(64, 0.5, 2)).all()
+
+
+def test_an_edge_s_fate_does_not_depend_on_the_other_edges(graph):
+    """So a shard or a mini-batch draws what the whole graph would."""
+    matrix = graph.to_scipy()
+    whole = drop_edges(graph, 0.5, key=9).to_scipy().toarray()
+    half = matrix.multiply(sp.random(300, 300, 0.5, random_state=1) > 0).tocsr()
+    some = drop_edges(Graph.from_scipy(half), 0.5, key=9).to_scipy()
+    rows, columns = half.nonzero()
+    assert np.allclose(some.toarray()[rows, columns], whole[rows, columns])
+
+
+def test_uniform_is_uniform():
+    drawn = uniform(torch.arange(200_000), key=7)
+    assert drawn.min() >= 0 and drawn.max() < 1
+    counts = torch.histc(drawn, 20, 0, 1) / 10_000
+    assert counts.min() > 0.95 and counts.max() < 1.05
+    neighbours = np.corrcoef(drawn[:-1], drawn[1:])[0, 1]
+    assert abs(neighbours) < 0.01

@@ -1,0 +1,1 @@
+"""Slow, exact, dense: what the fast code is compared with."""
