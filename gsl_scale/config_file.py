@@ -3,6 +3,7 @@
 Safe YAML only; loading reads no data (see `ingest` for that).
 """
 
+import copy
 import difflib
 import os
 import re
@@ -40,6 +41,7 @@ def make_config(
     folder: Path | None = None,
 ) -> Config:
     """Validate a tree of plain values; relative paths are taken from `folder`."""
+    tree = copy.deepcopy(tree)
     for override in overrides:
         _apply_override(tree, override)
     try:

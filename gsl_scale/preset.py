@@ -44,7 +44,7 @@ def resolve(config: Config, shape: Shape) -> Config:
     dense = shape.nonzero >= SPARSE_BELOW
     k = config.knn.k
     if k == AUTO:
-        k = max(1, min(20 if dense or not small else 30, n // 8))
+        k = max(1, min(30 if small else 20, n // 6))
     chosen: dict[str, dict[str, Any]] = {
         "learner": {
             "kind": "mlp" if d <= _WIDEST_MLP else "attentive",

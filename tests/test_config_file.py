@@ -50,7 +50,7 @@ def test_config_is_frozen():
         ("data: {source: sklearn, name: digits}\nknns: {}", "did you mean knn?"),
         ("data: {source: sklearn, name: digits}\nzebra: 1", "Known here: data, learner, knn"),
         ("data: {source: sklearn, name: iris}", "data.name: Input should be 'wine', 'cancer' or 'digits' (got 'iris')"),
-        ("data: {source: sklearn, name: digits}\nknn: {k: 0}", "knn.k: Input should be greater than 0 (got 0)"),
+        ("data: {source: sklearn, name: digits}\nknn: {k: 0}", "knn.k: must be 'auto' or at least 1 (got 0)"),
         ("data: {source: sklearn, name: digits}\nknn: {k: many}", "knn.k: Input should be a valid integer"),
         ("data: {source: sklearn, name: digits}\nrun: {shards: 0}", "run.shards: must be 'auto' or at least 1"),
         ("data: {source: sklearn, name: digits}\nknn: {k: 5}\nknn: {k: 6}", "run.yaml:3: knn is set twice (first at line 2)"),

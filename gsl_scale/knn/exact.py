@@ -13,6 +13,11 @@ class Neighbours(NamedTuple):
     ids: npt.NDArray[np.int64]
     similarity: npt.NDArray[np.float32]
 
+    def closest(self, k: int) -> npt.NDArray[np.int64]:
+        """The ids of the k most similar ones only."""
+        best = np.argsort(-self.similarity, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(self.ids, best, 1)
+
 
 class ExactIndex:
     """All rows, compared with all rows. Rows of zeros have similarity 0 to everyone."""

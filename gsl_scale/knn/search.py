@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gsl_scale import progress
 from gsl_scale.errors import InputError
-from gsl_scale.knn.exact import ExactIndex
+from gsl_scale.knn.exact import ExactIndex, Neighbours
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.edges import Edges, edge_table, write_edge_part
@@ -29,9 +28,10 @@ def require_k(k: int, num_nodes: int) -> None:
         )
 
 
-def read_candidates(knn: Artifact) -> npt.NDArray[np.int64]:
-    """The neighbours of every node, as an array of ids (nodes, k)."""
-    return knn.edges().read().dst.reshape(-1, int(knn.manifest.facts["k"]))
+def read_candidates(knn: Artifact) -> Neighbours:
+    """The neighbours of every node."""
+    edges, k = knn.edges().read(), int(knn.manifest.facts["k"])
+    return Neighbours(edges.dst.reshape(-1, k), edges.weight.reshape(-1, k))
 
 
 def search_knn(

@@ -17,7 +17,7 @@ from gsl_scale.config import Config
 from gsl_scale.errors import GslError
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
-from gsl_scale.knn.exact import all_neighbours
+from gsl_scale.knn.exact import Neighbours, all_neighbours
 from gsl_scale.learners import smoothed
 from gsl_scale.postprocess import Sketch, learned_graph
 from gsl_scale.train.step import Model, Views, contrast_views
@@ -56,7 +56,7 @@ class Trainer:
         config: Config,
         features: Features,
         given: sp.csr_matrix | None,
-        nearest: npt.NDArray[np.int64],
+        nearest: Neighbours,
     ) -> None:
         """`nearest`: the kNN candidates of the features."""
         torch.manual_seed(config.train.seed)
@@ -77,18 +77,20 @@ class Trainer:
         self.anchor = first_anchor(given, self.num_nodes)
         # Learners start as the identity: what is not smoothed begins with its own neighbours.
         plain = self.smooth is self.features and config.learner.kind != "gnn"
-        self.candidates = nearest if plain else self.find_candidates()
+        self.candidates = nearest.ids if plain else self.find_candidates()
         self.sketch = Sketch.from_candidates(self.candidates, self.given_edges)
         self.history = History()
 
-    def _smooth(self, nearest: npt.NDArray[np.int64]) -> Features:
-        """Features smoothed over the given graph or, without one, over their own kNN graph."""
+    def _smooth(self, nearest: Neighbours) -> Features:
+        """Features smoothed over the given graph or, without one, over the closer half of their
+        own neighbours."""
         learner = self.config.learner
         if learner.hops == 0 or learner.kind == "gnn":
             return self.features
         graph = self.given
         if graph is None:
-            own = learned_graph(self.features.dense, Sketch.from_candidates(nearest))
+            half = nearest.closest(max(1, nearest.ids.shape[1] // 2))
+            own = learned_graph(self.features.dense, Sketch.from_candidates(half))
             graph = own.normalised()
         return smoothed(self.features, graph, learner.hops, learner.restart)
 

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from gsl_scale.config import Evaluate
+from gsl_scale.evaluate.classify import Classifier, Task, classify, logistic_regression
+from gsl_scale.graph import Graph
+from gsl_scale.graph.features import Features
+from gsl_scale.graph.weighted import with_self_loops
+
+NODES = 150
+
+
+@pytest.fixture
+def task():
+    order = torch.from_numpy(np.random.default_rng(0).permutation(NODES))
+    return Task(torch.arange(NODES) % 3, order[:30], order[30:60], order[60:], 3)
+
+
+def settings(**more):
+    values = {"hidden": 16, "layers": 2, "epochs": 60, "seeds": 2, "weight_decay": (5e-4,), **more}
+    return Classifier.choices(Evaluate(**values))
+
+
+def graph_of(same, seed=0):
+    """Edges inside classes with this probability, otherwise anywhere."""
+    rng = np.random.default_rng(seed)
+    src = np.repeat(np.arange(NODES), 8)
+    inside = (src % 3) + 3 * rng.integers(0, NODES // 3, len(src))
+    dst = np.where(rng.random(len(src)) < same, inside, rng.integers(0, NODES, len(src)))
+    matrix = sp.csr_matrix((np.ones(len(src), np.float32), (src, dst)), (NODES, NODES))
+    return Graph.from_scipy(with_self_loops(sp.csr_matrix(matrix + matrix.T))).normalised()
+
+
+def test_tells_a_good_graph_from_a_bad_one(task):
+    features = Features.from_dense(np.random.default_rng(1).normal(size=(NODES, 20)))
+    good, bad = (classify(graph_of(same), features, task, settings(), 2) for same in (0.95, 0.0))
+    assert good["mean"] > bad["mean"] + 20
+
+
+def test_without_a_graph_it_is_a_perceptron(task):
+    rows = np.eye(3)[np.arange(NODES) % 3] + 0.1 * np.random.default_rng(0).normal(size=(NODES, 3))
+    assert classify(None, Features.from_dense(rows), task, settings(), 1)["mean"] > 95
+    assert logistic_regression(Features.from_dense(rows), task)["mean"] > 95
+
+
+def test_validation_picks_the_weight_decay(task):
+    rows = np.eye(3)[np.arange(NODES) % 3] + 0.1
+    found = classify(None, Features.from_dense(rows), task, settings(weight_decay=(100.0, 5e-4)), 1)
+    assert found["weight_decay"] == 5e-4
+
+
+def test_the_test_set_decides_nothing(task):
+    """Other labels on the test nodes change the score, not the classifier."""
+    rows = np.eye(3)[np.arange(NODES) % 3] + 0.3 * np.random.default_rng(0).normal(size=(NODES, 3))
+    features = Features.from_dense(rows)
+    labels = task.labels.clone()
+    labels[task.test] = (labels[task.test] + 1) % 3
+    twisted = Task(labels, task.train, task.valid, task.test, 3)
+    one, other = (classify(None, features, t, settings(), 2) for t in (task, twisted))
+    assert one["valid"] == other["valid"]
+    assert one["mean"] > 80 > 20 > other["mean"]

@@ -1,0 +1,52 @@
+"""The exported graph, made shard by shard, against the equations on dense matrices."""
+
+import numpy as np
+import pytest
+import torch
+
+from gsl_scale.config_file import make_config
+from gsl_scale.graph.load import edges_matrix
+from gsl_scale.pipeline import run_pipeline
+from gsl_scale.store import Artifact
+from tests.reference import dense
+
+
+@pytest.mark.parametrize("num_shards", [1, 3])
+@pytest.mark.parametrize("with_edges", [True, False])
+def test_is_the_learned_graph_of_the_embeddings(tmp_path, num_shards, with_edges):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(40, 6)))
+    np.save(tmp_path / "e.npy", rng.integers(0, 40, (50, 2)))
+    data = {"source": "tables", "features": str(tmp_path / "x.npy")}
+    if with_edges:
+        data["edges"] = str(tmp_path / "e.npy")
+    tree = {
+        "data": data,
+        "knn": {"k": 4},
+        "train": {"steps": 2},
+        "run": {"shards": num_shards, "batch": 7},
+    }
+    run_pipeline(make_config(tree), tmp_path / "run", until="export")
+    embeddings = torch.from_numpy(
+        np.array(Artifact.open(tmp_path / "run/embeddings").nodes("embeddings").read())
+    )
+    given = None
+    if with_edges:
+        given = torch.from_numpy(edges_matrix(Artifact.open(tmp_path / "run/data")).toarray())
+    expected = dense.learned(embeddings, 4, given).fill_diagonal_(0)
+    graph = Artifact.open(tmp_path / "run/graph")
+    assert np.allclose(edges_matrix(graph).toarray(), expected, atol=1e-5)
+    edges = graph.edges().read()
+    assert (edges.weight > 0).all() and (edges.weight <= 1).all()
+    assert (edges.src != edges.dst).all()
+
+
+def test_users_ids_come_along(tmp_path):
+    lines = ["id,a,b", *(f"node {i},{i % 3 + 1},{i % 5}" for i in range(20))]
+    (tmp_path / "x.csv").write_text("\n".join(lines))
+    data = {"source": "tables", "features": str(tmp_path / "x.csv")}
+    run_pipeline(
+        make_config({"data": data, "train": {"steps": 1}}), tmp_path / "run", until="export"
+    )
+    ids = Artifact.open(tmp_path / "run/graph").columns("ids")["id"].to_pylist()
+    assert ids == [f"node {i}" for i in range(20)]

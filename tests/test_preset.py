@@ -1,0 +1,44 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsl_scale.config import AUTO
+from gsl_scale.config_file import make_config
+from gsl_scale.preset import Shape, resolve
+
+DATA = {"data": {"source": "sklearn", "name": "wine"}}
+
+
+@given(st.integers(2, 10**8), st.integers(1, 10**5), st.booleans(), st.booleans(), st.floats(0, 1))
+def test_leaves_nothing_open_and_asks_for_nothing_impossible(
+    nodes, features, edges, negative, nonzero
+):
+    config = resolve(make_config(DATA), Shape(nodes, features, edges, negative, nonzero))
+    for name in ("learner", "knn", "contrast", "anchor", "train", "evaluate"):
+        assert not {"auto", AUTO} & {
+            v for v in vars(getattr(config, name)).values() if isinstance(v, str | int)
+        }
+    assert 1 <= config.knn.k < nodes
+    assert config.contrast.batch <= nodes
+
+
+def test_what_was_said_stays():
+    shape = Shape(5000, 64, False, False, 1.0)
+    config = resolve(
+        make_config(DATA, ["knn.k=7", "learner.hops=0", "learner.kind=attentive"]), shape
+    )
+    assert (config.knn.k, config.learner.hops, config.learner.kind) == (7, 0, "attentive")
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "activation", "hops"),
+    [
+        (Shape(2708, 1433, True, False, 0.01), "mlp", "relu", 12),
+        (Shape(2708, 1433, False, False, 0.01), "mlp", "relu", 0),
+        (Shape(3327, 3703, True, False, 0.01), "attentive", "relu", 12),
+        (Shape(569, 30, False, True, 1.0), "mlp", "none", 12),
+    ],
+)
+def test_choices(shape, kind, activation, hops):
+    learner = resolve(make_config(DATA), shape).learner
+    assert (learner.kind, learner.activation, learner.hops) == (kind, activation, hops)

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from gsl_scale.config_file import make_config
+from gsl_scale.graph.features import Features
+from gsl_scale.knn.exact import all_neighbours
+from gsl_scale.preset import Shape, resolve
+from gsl_scale.train.loop import DivergedError, Trainer, seed_batches
+
+NODES, DIM = 60, 12
+# The curve of the run below. A change that is not meant to change the method reproduces it.
+GOLDEN = [3.5407, 3.4999, 3.4843]
+
+
+def trainer(*, edges=False, rows=None, **keys):
+    rng = np.random.default_rng(0)
+    if rows is None:
+        centres = rng.random((3, DIM))
+        rows = (centres[np.arange(NODES) % 3] + 0.2 * rng.random((NODES, DIM))).astype(np.float32)
+    tree = {"data": {"source": "sklearn", "name": "wine"}, "learner": {"hops": 2},
+            "knn": {"k": 5}, "train": {"steps": 30, "refresh": 10},
+            "contrast": {"hidden": 16, "representation": 8, "projection": 8, "batch": 32}}  # fmt: skip
+    sets = [f"{key.replace('__', '.')}={value}" for key, value in keys.items()]
+    config = resolve(make_config(tree, sets), Shape(NODES, DIM, edges, False, 1.0))
+    given = None
+    if edges:
+        given = (sp.random(NODES, NODES, 0.05, format="csr", random_state=1) > 0).astype(np.float32)
+        given = sp.csr_matrix((given + given.T).astype(bool), dtype=np.float32)
+    torch.set_num_threads(1)
+    return Trainer(config, Features.from_dense(rows), given, all_neighbours(rows, 5))
+
+
+def test_golden_curve():
+    assert trainer().run().history.loss == pytest.approx(GOLDEN, abs=2e-3)
+
+
+@pytest.mark.parametrize("kind", ["attentive", "mlp", "gnn"])
+def test_the_same_seed_gives_the_same_result(kind):
+    runs = [trainer(edges=True, learner__kind=kind, train__seed=seed).run() for seed in (1, 1, 2)]
+    assert (runs[0].embeddings == runs[1].embeddings).all()
+    assert runs[0].history.loss == runs[1].history.loss
+    assert runs[0].history.loss != runs[2].history.loss
+
+
+def test_the_first_learned_graph_is_the_knn_graph_of_the_features():
+    start = trainer(learner__hops=0)
+    assert (start.candidates == all_neighbours(start.features.dense.numpy(), 5).ids).all()
+    assert torch.equal(start.embed(), start.features.dense)
+
+
+def test_stops_on_a_plateau():
+    learned = trainer(train__steps=500, train__learning_rate=1e-12, learner__learning_rate=1e-12,
+                      train__patience=2).run()  # fmt: skip
+    assert learned.history.stopped == "plateau"
+    assert learned.history.step[-1] < 500
+
+
+def test_tau_of_one_never_updates_the_anchor():
+    fixed, moving = trainer(anchor__tau=1.0), trainer(anchor__tau=0.9)
+    before = fixed.anchor
+    fixed.run(), moving.run()
+    assert fixed.anchor is before
+    assert moving.anchor.num_edges > before.num_edges
+
+
+def test_a_loss_that_is_no_number_stops_and_names_the_step():
+    start = trainer()
+    start.step(1, torch.arange(10))
+    start.model.encoder.weight_in.data[0, 0] = float("nan")
+    with pytest.raises(DivergedError, match="The loss is nan at step 2") as caught:
+        start.step(2, torch.arange(10))
+    assert "learning_rate" in caught.value.next_step
+
+
+def test_isolated_nodes_and_zero_rows(tmp_path):
+    rows = np.random.default_rng(0).random((NODES, DIM)).astype(np.float32)
+    rows[::7] = 0
+    learned = trainer(edges=True, rows=rows).run()
+    assert np.isfinite(learned.embeddings).all()
+    assert np.isfinite(learned.representations).all()
+
+
+def test_every_pass_takes_every_node_once():
+    batches = seed_batches(10, 4, seed=0)
+    drawn = torch.cat([next(batches) for _ in range(5)]).tolist()
+    assert sorted(drawn[:10]) == sorted(drawn[10:]) == list(range(10))
+    assert drawn[:10] != drawn[10:]
+    assert len(next(seed_batches(3, 100, seed=0))) == 3
