@@ -314,6 +314,27 @@ def show(
             print_store(one)
 
 
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="A run folder, or a store with edges.")],
+    out: Annotated[Path, typer.Option(help="File to write: .parquet or .csv.")],
+    as_json: AsJson = False,
+) -> None:
+    """The learned graph as one file, with your own ids.
+
+    Example: gsl-scale export runs/people --out graph.csv
+    """
+    from gsl_scale.export_file import write_file
+    from gsl_scale.store import Artifact
+
+    store = folder / "graph" if (folder / "graph").is_dir() else folder
+    edges = write_file(Artifact.open(store), out)
+    if as_json:
+        _print_json({"file": str(out), "edges": edges})
+    else:
+        typer.echo(f"{out}: {edges:,} rows, both directions of {edges // 2:,} edges")
+
+
 @app.command(name="config")
 def show_config(config: ConfigFile, sets: Sets = None, as_json: AsJson = False) -> None:
     """The config as a run would see it, defaults and overrides included.

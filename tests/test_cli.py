@@ -12,7 +12,8 @@ import pytest
 from gsl_scale import __version__
 
 QUICKSTART = "configs/quickstart.yaml"
-COMMANDS = ["ingest", "check", "run", "refine", "evaluate", "status", "show", "config"]
+COMMANDS = ["ingest", "check", "run", "refine", "evaluate", "export", "status", "show",
+            "config"]  # fmt: skip
 # Enough to go through every stage, not to learn much.
 SHORT = [
     word
@@ -80,6 +81,18 @@ def test_refine_own_files_without_labels(gsl, tmp_path):
             learned
         )
         assert "Learned graph" in (run / "report.html").read_text()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_export_restores_the_users_ids(gsl, own_files, ending):
+    store, out = own_files / "store", own_files / f"out.{ending}"
+    gsl("ingest", "--features", own_files / "people.csv", "--edges", own_files / "knows.csv",
+        "--id-column", "name", "--out", store)  # fmt: skip
+    assert "4 rows, both directions of 2 edges" in gsl("export", store, "--out", out).out
+    frame = pd.read_csv(out) if ending == "csv" else pd.read_parquet(out)
+    pairs = set(zip(frame["src"], frame["dst"], strict=True))
+    assert pairs == {("ann", "bob"), ("bob", "ann"), ("cy", "dee"), ("dee", "cy")}
+    assert gsl("export", store, "--out", own_files / "out.xlsx").code == 2
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -41,6 +41,17 @@ def test_is_the_learned_graph_of_the_embeddings(tmp_path, num_shards, with_edges
     assert (edges.src != edges.dst).all()
 
 
+def test_two_runs_give_the_same_graph(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(200, 12)))
+    data = {"source": "tables", "features": str(tmp_path / "x.npy")}
+    contents = []
+    for name, threads in (("a", 2), ("b", 2), ("c", 1)):
+        tree = {"data": data, "train": {"steps": 25}, "run": {"threads": threads}}
+        run_pipeline(make_config(tree), tmp_path / name, until="export")
+        contents.append(Artifact.open(tmp_path / name / "graph").manifest.content)
+    assert contents[0] == contents[1] == contents[2]
+
+
 def test_users_ids_come_along(tmp_path):
     lines = ["id,a,b", *(f"node {i},{i % 3 + 1},{i % 5}" for i in range(20))]
     (tmp_path / "x.csv").write_text("\n".join(lines))

@@ -75,11 +75,10 @@ def measure(
                 ),
             }
             advance(1, "clustering")
-    clusters = kmeans(
-        representations,
-        min(task.num_classes if task else _CLUSTERS_WITHOUT_LABELS, len(representations)),
-        seed=0,
+    found = (
+        task.num_classes if task else min(_CLUSTERS_WITHOUT_LABELS, 1 + len(representations) // 20)
     )
+    clusters = kmeans(representations, found, seed=0)
     metrics["graphs"] = {
         name: figures.figures(matrix, clusters) for name, matrix in matrices.items()
     }

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from gsl_scale.graph.ops import spmm
+from gsl_scale.graph.ops import edge_dot, spmm
 from gsl_scale.graph.pattern import Pattern
 
 
@@ -33,10 +33,12 @@ class Graph:
     def normalised(self) -> "Graph":
         """D^-1/2 W D^-1/2, with gradient; rows without weight stay empty."""
         ones = self.weights.new_ones(self.pattern.shape[1], 1)
-        degree = (self @ ones).squeeze(1)
+        degree = self @ ones
         scale = torch.where(degree > 0, degree, 1.0).rsqrt()
-        pattern = self.pattern
-        return Graph(pattern, self.weights * scale[pattern.rows] * scale[pattern.indices])
+        # Not scale[rows] * scale[columns]: the gradient of such an index is summed in any order,
+        # and two runs of the same seed would part.
+        both = edge_dot(self.pattern, scale, scale)
+        return Graph(self.pattern, self.weights * both)
 
     def detach(self) -> "Graph":
         return Graph(self.pattern, self.weights.detach())

@@ -1,5 +1,6 @@
 """The loop around the step, in one process: rounds of steps between two refreshes of candidates."""
 
+import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -163,12 +164,9 @@ class Trainer:
 
 
 def seed_batches(num_nodes: int, batch: int, seed: int) -> Iterator[Tensor]:
-    """Every node once per pass, shuffled anew for each; the rest of a pass goes to the next."""
+    """Batches of different nodes; each pass is shuffled anew and leaves out what is too few."""
     batch = min(batch, num_nodes)
-    number, waiting = 0, np.empty(0, np.int64)
-    while True:
-        while len(waiting) < batch:
-            order = np.random.default_rng([seed, number]).permutation(num_nodes)
-            waiting, number = np.concatenate([waiting, order]), number + 1
-        yield torch.from_numpy(waiting[:batch].copy())
-        waiting = waiting[batch:]
+    for number in itertools.count():
+        order = np.random.default_rng([seed, number]).permutation(num_nodes)
+        for at in range(0, num_nodes - batch + 1, batch):
+            yield torch.from_numpy(order[at : at + batch])
