@@ -370,6 +370,28 @@ def bench_store(
         print_store_bench(result)
 
 
+@bench_app.command(name="train")
+def bench_train(
+    config: Annotated[Path, typer.Argument(help="YAML file.")] = Path("configs/pubmed.yaml"),
+    steps: Annotated[int, typer.Option(min=1, help="Steps of ours that are timed.")] = 15,
+    paper_steps: Annotated[int, typer.Option(min=1, help="Steps the paper's way.")] = 3,
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """A training step beside one done the paper's way, and the memory each takes.
+
+    Example: gsl-scale bench train configs/pubmed.yaml
+    """
+    from gsl_scale.bench.train import measure
+    from gsl_scale.render import print_train_bench
+
+    result = measure(load_config(config, sets or ()), steps, paper_steps)
+    if as_json:
+        _print_json(result)
+    else:
+        print_train_bench(result)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"gsl-scale {__version__}")

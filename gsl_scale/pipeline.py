@@ -110,7 +110,7 @@ def run_pipeline(
     """Run what is not complete; `first` rebuilds from that stage on, `until` stops after one."""
     _require_stage(first)
     _require_stage(until)
-    _set_threads(config)
+    prepare_process(config)
     done: list[StageStatus] = []
     rebuild = False
     for stage in STAGES:
@@ -209,10 +209,14 @@ def _require_stage(name: str | None) -> None:
         raise UserError(f"There is no stage {name!r}.", f"Stages, in order: {', '.join(NAMES)}.")
 
 
-def _set_threads(config: Config) -> None:
+def prepare_process(config: Config) -> None:
+    """Set threads and kernels as `run` says."""
     import faiss
     import torch
 
+    from gsl_scale.graph import ops
+
+    ops.use(config.run.message_passing)
     threads = config.run.threads
     number = (os.cpu_count() or 1) if threads == AUTO else threads
     faiss.omp_set_num_threads(number)

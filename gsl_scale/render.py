@@ -142,3 +142,24 @@ def print_store_bench(result: dict[str, Any]) -> None:
     out.print(table)
     out.print(f"reading, ours / pyarrow default: {result['read_ratio']:.2f}")
     out.print(f"from unsorted edges to a complete store: {result['shuffle_sort_write']:.1f} s")
+
+
+def print_train_bench(result: dict[str, Any]) -> None:
+    out = _out()
+    settings = ", ".join(f"{key} {value}" for key, value in result["settings"].items())
+    out.print(f"{result['nodes']:,} nodes; {settings}")
+    table = Table("", "set-up s", "search s", "step s", "peak memory", box=None, pad_edge=False)
+    for name, row in result["ways"].items():
+        table.add_row(
+            name,
+            f"{row['set_up']:.2f}",
+            f"{row['search']:.2f}" if row["search"] else "in the step",
+            f"{row['step']:.3f} ({row['spread'][0]:.3f} to {row['spread'][1]:.3f})",
+            size(row["peak_bytes"]),
+        )
+    out.print(table)
+    out.print(
+        f"step, the paper's way / ours: {result['step_ratio']:.1f} "
+        f"({result['step_ratio_with_search']:.1f} with our search shared among the steps)"
+    )
+    out.print(f"peak memory, the paper's way / ours: {result['memory_ratio']:.1f}")

@@ -13,15 +13,33 @@ from torch import Tensor
 
 from gsl_scale.graph.pattern import Pattern
 
+_on_dgl = False
+
+
+def use(message_passing: str) -> None:
+    """Choose the kernels of this process: 'torch' or 'dgl'."""
+    global _on_dgl
+    if message_passing == "dgl":
+        import gsl_scale.graph.dgl_ops  # noqa: F401 (says here, not at the first step, if it is missing)
+    _on_dgl = message_passing == "dgl"
+
 
 def spmm(graph: Pattern, weights: Tensor, x: Tensor) -> Tensor:
     """Weighted aggregation: each row receives the weighted sum of its neighbours' rows of x."""
+    if _on_dgl:
+        from gsl_scale.graph import dgl_ops
+
+        return dgl_ops.spmm(graph, weights, x)
     out: Tensor = _Spmm.apply(graph, weights, x)  # type: ignore[no-untyped-call]
     return out
 
 
 def edge_dot(graph: Pattern, a: Tensor, b: Tensor) -> Tensor:
     """For every edge (i, j) the dot product of row i of a and row j of b."""
+    if _on_dgl:
+        from gsl_scale.graph import dgl_ops
+
+        return dgl_ops.edge_dot(graph, a, b)
     out: Tensor = _EdgeDot.apply(graph, a, b)  # type: ignore[no-untyped-call]
     return out
 

@@ -20,7 +20,7 @@ Ids = npt.NDArray[np.int64]
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pattern:
     """Edges row -> column, sorted by row. Edge e of the transpose is edge order_t[e] of this."""
 
