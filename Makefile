@@ -46,6 +46,7 @@ fmt: $(VENV)/.installed-dev ## format and fix what ruff can fix
 
 bench: $(VENV)/.installed-dev ## benchmarks, as ratios measured side by side
 	$(GSL) bench store
+	$(GSL) bench train
 
 clean: ## remove .venv and caches (never runs/)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

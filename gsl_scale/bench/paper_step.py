@@ -8,6 +8,7 @@ from torch import Tensor
 from gsl_scale.config import Config
 from gsl_scale.contrast.loss import nt_xent
 from gsl_scale.contrast.views import feature_mask
+from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.train.step import Model
 
@@ -18,9 +19,7 @@ def paper_step(
     model: Model, x: Tensor, smooth: Tensor, anchor: Graph, seeds: Tensor, config: Config
 ) -> Tensor:
     """The loss of one batch of seeds, with gradient through all n × k similarities."""
-    embeddings = smooth
-    for layer, weight in enumerate(model.learner.layers):
-        embeddings = (torch.relu(embeddings) if layer else embeddings) @ weight
+    embeddings = model.learner(Features(smooth, None))
     rows, columns, weights = _neighbours(embeddings, config.knn.k)
     projections = []
     for src, dst, edge_weights, share in (
@@ -30,9 +29,8 @@ def paper_step(
         masked = x * feature_mask(x.shape[1], share, key=0)
         kept = F.dropout(edge_weights, config.contrast.drop_edges)
         encoder = model.encoder
-        hidden = torch.relu(
-            _aggregate(src, dst, kept, masked @ encoder.weight_in) + encoder.bias_in
-        )
+        hidden = _aggregate(src, dst, kept, masked @ encoder.weight_in) + encoder.bias_in
+        hidden = torch.relu(hidden)
         out = _aggregate(src, dst, kept, hidden @ encoder.weight_out) + encoder.bias_out
         projections.append(model.projector(out[seeds]))
     return nt_xent(projections[0], projections[1], config.contrast.temperature)

@@ -24,9 +24,7 @@ def measure(config: Config, steps: int, paper_steps: int) -> dict[str, Any]:
         found = {}
         for way, number in zip(_WAYS, (steps, paper_steps), strict=True):
             with context.Pool(1) as pool:
-                found[way] = pool.apply(
-                    _measure, (config, str(Path(scratch) / "data"), way, number)
-                )
+                found[way] = pool.apply(_measure, (config, f"{scratch}/data", way, number))
     ours, paper = (found[way] for way in _WAYS)
     return {
         "nodes": ours.pop("nodes"),
@@ -71,14 +69,8 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
         if way == "ours":
             trainer.step(number, next(batches))
             return
-        loss = paper_step(
-            trainer.model,
-            features.dense,
-            trainer.smooth.dense,
-            trainer.anchor,
-            next(batches),
-            config,
-        )
+        x, smooth = features.dense, trainer.smooth.dense
+        loss = paper_step(trainer.model, x, smooth, trainer.anchor, next(batches), config)
         trainer.optimiser.zero_grad()
         loss.backward()
         trainer.optimiser.step()
