@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 GSL := $(BIN)/gsl-scale
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test pytest lint type fmt bench clean
+.PHONY: help install run test pytest lint type fmt reproduce bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -43,6 +43,9 @@ type: $(VENV)/.installed-dev ## mypy
 fmt: $(VENV)/.installed-dev ## format and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+reproduce: $(VENV)/.installed ## the paper's table, beside the paper's numbers (hours; resumes)
+	$(GSL) reproduce
 
 bench: $(VENV)/.installed-dev ## benchmarks, as ratios measured side by side
 	$(GSL) bench store

@@ -348,6 +348,33 @@ def show_config(config: ConfigFile, sets: Sets = None, as_json: AsJson = False) 
         typer.echo(loaded.to_yaml(), nl=False)
 
 
+@app.command()
+def reproduce(
+    only: Annotated[
+        list[str] | None, typer.Option(help="A row, by its config's name. Repeatable.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings per row: seeds 0, 1, ...")] = 5,
+    out: Annotated[Path, typer.Option(help="Finished cells are kept here.")] = Path(
+        "runs/reproduce"
+    ),
+    configs: Annotated[Path, typer.Option(help="Folder of the configs.")] = Path("configs"),
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """The paper's table for this method, beside the paper's numbers. Goes on where it stopped.
+
+    Example: gsl-scale reproduce --only wine --only digits --seeds 3
+    """
+    from gsl_scale.evaluate.reproduce import reproduce as compute
+    from gsl_scale.render import print_reproduction
+
+    table = compute(configs, out, seeds, only or [], sets or [])
+    if as_json:
+        _print_json(table)
+    else:
+        print_reproduction(table)
+
+
 @bench_app.command(name="store")
 def bench_store(
     edges: Annotated[int, typer.Option(min=1000, help="Edges in the measured graph.")] = 6_000_000,

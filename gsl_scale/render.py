@@ -163,3 +163,26 @@ def print_train_bench(result: dict[str, Any]) -> None:
         f"({result['step_ratio_with_search']:.1f} with our search shared among the steps)"
     )
     out.print(f"peak memory, the paper's way / ours: {result['memory_ratio']:.1f}")
+
+
+def print_reproduction(table: list[dict[str, Any]]) -> None:
+    def cell(row: dict[str, Any], name: str) -> str:
+        return f"{row[name]['mean']:.1f} ± {row[name]['std']:.1f}" if name in row else "–"
+
+    names = ("paper_protocol", "label_free", "start", "knn_graph", "given_graph")
+    out = _out()
+    shown = Table(
+        "accuracy", "paper", *(name.replace("_", " ") for name in names), box=None, pad_edge=False
+    )
+    for row in table:
+        cells = [cell(row, name) for name in names]
+        shown.add_row(row["row"], f"{row['paper']:.1f}", *cells)
+    out.print(shown)
+    clustered = [row for row in table if row["paper_clustering"]]
+    if clustered:
+        out.print()
+        shown = Table("clustering", "", *clustered[0]["clustering"], box=None, pad_edge=False)
+        for row in clustered:
+            shown.add_row(row["row"], "paper", *(f"{v:.1f}" for v in row["paper_clustering"]))
+            shown.add_row("", "ours", *(f"{v:.1f}" for v in row["clustering"].values()))
+        out.print(shown)

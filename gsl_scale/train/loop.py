@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,7 +132,8 @@ class Trainer:
             self.anchor = blend(self.anchor, learned, anchor.tau, anchor.budget)
         return value
 
-    def run(self) -> Learned:
+    def run(self, watch: "Callable[[Trainer, int], None] | None" = None) -> Learned:
+        """All steps, or as many as it takes; `watch` is called after every refresh."""
         train = self.config.train
         seeds = seed_batches(self.num_nodes, self.config.contrast.batch, train.seed)
         best, since, losses = np.inf, 0, []
@@ -146,6 +147,8 @@ class Trainer:
                     self.history.loss.append(float(np.mean(losses)))
                     self.history.kept.append(self.refresh())
                     losses = []
+                    if watch is not None:
+                        watch(self, number)
                     since = 0 if self.history.loss[-1] < best * 0.999 else since + 1
                     best = min(best, self.history.loss[-1])
                     if since >= train.patience:
@@ -155,12 +158,15 @@ class Trainer:
         return self._finish()
 
     @torch.no_grad()
+    def learned(self) -> Graph:
+        """The learned graph as it is now, normalised and without augmentation."""
+        return learned_graph(self.embed(), self.sketch).normalised()
+
+    @torch.no_grad()
     def _finish(self) -> Learned:
         self.model.eval()
-        embeddings = self.embed()
-        learned = learned_graph(embeddings, self.sketch).normalised()
-        representations = self.model.encoder(learned, self.features)
-        return Learned(self.model, embeddings.numpy(), representations.numpy(), self.history)
+        representations = self.model.encoder(self.learned(), self.features)
+        return Learned(self.model, self.embed().numpy(), representations.numpy(), self.history)
 
 
 def seed_batches(num_nodes: int, batch: int, seed: int) -> Iterator[Tensor]:

@@ -1,0 +1,27 @@
+import json
+
+from gsl_scale.evaluate.reproduce import ROWS
+
+
+def test_cells_are_kept_and_the_table_is_whole(gsl, tmp_path):
+    short = ["--set", "train.steps=2", "--set", "train.refresh=1", "--set", "evaluate.seeds=1",
+             "--set", "evaluate.epochs=5", "--set", "evaluate.cluster_runs=1"]  # fmt: skip
+    call = ["reproduce", "--only", "wine", "--seeds", 2, "--out", tmp_path, *short]
+    (row,) = json.loads(gsl(*call, "--json").out)
+    assert (row["row"], row["paper"], row["seeds"]) == ("wine", 98.2, 2)
+    assert 0 < row["label_free"]["mean"] <= 100
+    assert "given_graph" not in row
+    cells = {path: path.stat().st_mtime_ns for path in tmp_path.glob("wine-seed*.json")}
+    assert len(cells) == 2
+    assert len(json.loads(next(iter(cells)).read_text())["curve"]) == 2
+    assert "wine" in gsl(*call).out
+    assert {path: path.stat().st_mtime_ns for path in cells} == cells
+    gsl(*call, "--set", "knn.k=5")
+    assert len(list(tmp_path.iterdir())) == 4  # another config, other cells
+
+
+def test_every_row_has_its_config():
+    from pathlib import Path
+
+    for row in ROWS:
+        assert Path(f"configs/{row.config}.yaml").exists()
