@@ -1,0 +1,73 @@
+"""gsl-scale: the commands. Each parses, calls one function and shows the result.
+
+Exit codes: 0 done, 2 the user's mistake, 1 our failure. Reports go to standard output, progress
+and errors to standard error; with --json a report (or an error) is one JSON value.
+"""
+
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from gsl_scale import __version__, progress
+from gsl_scale.cli import bench, data, runs
+from gsl_scale.cli.options import print_json
+from gsl_scale.errors import GslError, UserError
+
+app = typer.Typer(
+    name="gsl-scale",
+    help="Learn a better graph from features and, perhaps, a noisy graph; no labels needed.\n\n"
+    "Start here: [bold]gsl-scale run configs/quickstart.yaml[/bold], or with your own files: "
+    "[bold]gsl-scale refine --features F --edges E --out DIR[/bold].",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+bench_app = typer.Typer(help="Measure speed and size, as ratios taken side by side in one run.")
+app.add_typer(bench_app, name="bench")
+for command in (
+    runs.refine, runs.run, runs.evaluate, runs.status, data.export, data.show, data.ingest,
+    data.check, runs.reproduce,
+):  # fmt: skip
+    app.command()(command)
+app.command(name="config")(runs.show_config)
+bench_app.command(name="store")(bench.bench_store)
+bench_app.command(name="train")(bench.bench_train)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gsl-scale {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    progress.show(not quiet)
+
+
+def _fail(error: GslError) -> NoReturn:
+    if "--json" in sys.argv:
+        print_json(error.to_json())
+    progress.console.print(f"{type(error).__name__}: {error}", markup=False, soft_wrap=True)
+    sys.exit(error.exit_code)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    try:
+        app(arguments)
+    except GslError as error:
+        _fail(error)
+    except PermissionError as error:
+        _fail(UserError(f"{error.filename}: permission denied."))
+    except BrokenPipeError:  # the reader of a pipe left, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

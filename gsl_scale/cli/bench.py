@@ -1,0 +1,45 @@
+"""Benchmarks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gsl_scale.cli.options import AsJson, Sets, report
+from gsl_scale.config_file import load_config
+
+
+def bench_store(
+    edges: Annotated[int, typer.Option(min=1000, help="Edges in the measured graph.")] = 6_000_000,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Measurements of each; the median counts.")
+    ] = 7,
+    as_json: AsJson = False,
+) -> None:
+    """Bytes per edge and reading time, against pyarrow's own default file of the same table.
+
+    Example: gsl-scale bench store --edges 1000000
+    """
+    from gsl_scale.bench.store import measure
+    from gsl_scale.render import print_store_bench
+
+    result = measure(edges, repeats)
+    report(as_json, result, lambda: print_store_bench(result))
+
+
+def bench_train(
+    config: Annotated[Path, typer.Argument(help="YAML file.")] = Path("configs/pubmed.yaml"),
+    steps: Annotated[int, typer.Option(min=1, help="Steps of ours that are timed.")] = 15,
+    paper_steps: Annotated[int, typer.Option(min=1, help="Steps the paper's way.")] = 3,
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """A training step beside one done the paper's way, and the memory each takes.
+
+    Example: gsl-scale bench train configs/pubmed.yaml
+    """
+    from gsl_scale.bench.train import measure
+    from gsl_scale.render import print_train_bench
+
+    result = measure(load_config(config, sets or ()), steps, paper_steps)
+    report(as_json, result, lambda: print_train_bench(result))

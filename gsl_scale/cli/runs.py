@@ -1,0 +1,150 @@
+"""Commands on runs: run, refine, evaluate, status, reproduce, config."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gsl_scale.cli.options import (
+    AsJson,
+    ConfigFile,
+    EdgesFile,
+    FillMissing,
+    IdColumn,
+    LabelColumn,
+    LabelsFile,
+    Sets,
+    config_from,
+    own_tables,
+    print_json,
+    report,
+    run_config,
+)
+from gsl_scale.config_file import load_config
+
+
+def run(
+    config: ConfigFile,
+    out: Annotated[
+        Path | None, typer.Option(help="Run folder.", show_default="runs/CONFIG-NAME")
+    ] = None,
+    first: Annotated[
+        str | None, typer.Option("--from", metavar="STAGE", help="Rebuild from this stage on.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="STAGE", help="Stop after this stage.")
+    ] = None,
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run all stages; complete ones are skipped, interrupted ones go on where they stopped.
+
+    Example: gsl-scale run configs/quickstart.yaml --out runs/quickstart --set knn.k=15
+    """
+    from gsl_scale.pipeline import run_pipeline
+    from gsl_scale.render import print_run
+
+    folder = out or Path("runs") / config.stem
+    statuses = run_pipeline(load_config(config, sets or ()), folder, first=first, until=until)
+    stages = [vars(status) for status in statuses]
+    report(as_json, {"run": str(folder), "stages": stages}, lambda: print_run(folder, statuses))
+
+
+def refine(
+    features: Annotated[str, typer.Option(help="Your features: CSV, TSV, Parquet, NPY or NPZ.")],
+    edges: EdgesFile = None,
+    labels: LabelsFile = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    fill_missing: FillMissing = None,
+    out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/refined"),
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Your files in, a better graph out; everything else is chosen from the data.
+
+    With --edges the given graph is refined, without it one is inferred. Labels, if you have some,
+    only tell how good the result is.
+
+    Example: gsl-scale refine --features people.csv --edges knows.csv --out runs/people
+    """
+    from gsl_scale.pipeline import run_pipeline
+    from gsl_scale.render import print_run
+
+    tables = own_tables(features, edges, labels, id_column, label_column, fill_missing)
+    statuses = run_pipeline(config_from(None, sets, tables), out)
+    stages = [vars(status) for status in statuses]
+    report(as_json, {"run": str(out), "stages": stages}, lambda: print_run(out, statuses))
+
+
+def evaluate(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """How good a run's graph is, beside the baselines; written to metrics.json and report.html.
+
+    Example: gsl-scale evaluate runs/quickstart --set evaluate.seeds=10
+    """
+    from gsl_scale.pipeline import run_pipeline
+    from gsl_scale.render import print_metrics
+
+    run_pipeline(load_config(run_config(folder), sets or ()), folder, first="evaluate")
+    metrics = json.loads((folder / "metrics.json").read_text())
+    report(as_json, metrics, lambda: print_metrics(metrics))
+
+
+def status(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    config: Annotated[
+        Path | None,
+        typer.Option(help="Compare with this config.", show_default="the run's own"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Each stage of a run: complete, partial, claimed, stale (and why), rows, bytes, time.
+
+    Example: gsl-scale status runs/quickstart
+    """
+    from gsl_scale.pipeline import STAGES, stage_status
+    from gsl_scale.render import print_statuses
+
+    loaded = load_config(config or run_config(folder))
+    statuses = [stage_status(loaded, folder, stage) for stage in STAGES]
+    report(as_json, [vars(status) for status in statuses], lambda: print_statuses(statuses))
+
+
+def reproduce(
+    only: Annotated[
+        list[str] | None, typer.Option(help="A row, by its config's name. Repeatable.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings per row: seeds 0, 1, ...")] = 5,
+    out: Annotated[Path, typer.Option(help="Finished cells are kept here.")] = Path(
+        "runs/reproduce"
+    ),
+    configs: Annotated[Path, typer.Option(help="Folder of the configs.")] = Path("configs"),
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """The paper's table for this method, beside the paper's numbers. Goes on where it stopped.
+
+    Example: gsl-scale reproduce --only wine --only digits --seeds 3
+    """
+    from gsl_scale.evaluate.reproduce import reproduce as compute
+    from gsl_scale.render import print_reproduction
+
+    table = compute(configs, out, seeds, only or [], sets or [])
+    report(as_json, table, lambda: print_reproduction(table))
+
+
+def show_config(config: ConfigFile, sets: Sets = None, as_json: AsJson = False) -> None:
+    """The config as a run would see it, defaults and overrides included.
+
+    Example: gsl-scale config configs/quickstart.yaml --set knn.k=15
+    """
+    loaded = load_config(config, sets or ())
+    if as_json:
+        print_json(loaded.model_dump(mode="json"))
+    else:
+        typer.echo(loaded.to_yaml(), nl=False)
