@@ -169,6 +169,9 @@ class Learner(Block):
     hops: CountOrNone = Field(
         AUTO, description="smooth features over the given (else kNN) graph, this often"
     )
+    width: CountOrNone = Field(
+        AUTO, description="project features to this many dimensions first; 0: not at all"
+    )
     restart: float = Field(0.15, ge=0, le=1, description="share of itself a node keeps per hop")
     learning_rate: float = Field(1e-4, gt=0, description="of the learner, smaller than train's")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F  # noqa: N812 (its usual name)
+from sklearn.utils.extmath import randomized_svd
 from torch import Tensor, nn
 
 from gsl_scale.graph.features import Features
@@ -77,6 +78,16 @@ def smoothed(features: Features, graph: Graph, hops: int, restart: float) -> Fea
     for _ in range(hops):
         rows = (1.0 - restart) * (graph @ rows) + restart * unit
     return Features.from_dense(rows.numpy())
+
+
+def narrowed(features: Features, width: int) -> Features:
+    """The projection to `width` dimensions that keeps inner products best (truncated SVD).
+
+    A d × d layer costs n d² per product; smoothed features have far fewer directions than columns.
+    """
+    rows = features.dense.numpy()
+    _, _, directions = randomized_svd(rows, width, n_iter=4, random_state=0)
+    return Features.from_dense(rows @ directions.T)
 
 
 LEARNERS: dict[str, type[nn.Module]] = {

@@ -13,7 +13,7 @@ from gsl_scale.graph.features import SPARSE_BELOW
 from gsl_scale.store.artifact import Artifact
 
 LARGE = 100_000  # nodes from which on the evaluation GCN is the paper's larger one
-_WIDEST_MLP = 2000  # features up to which a d × d layer is affordable
+_WIDTH = 128  # of the MLP learner, whose layers cost its square
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,14 @@ def resolve(config: Config, shape: Shape) -> Config:
     k = config.knn.k
     if k == AUTO:
         k = max(1, min(30 if small else 20, n // 6))
+    width = config.learner.width
+    if width == AUTO:  # an Attentive learner weighs the columns themselves, and costs nothing
+        width = 0 if config.learner.kind in ("attentive", "gnn") else _WIDTH
     chosen: dict[str, dict[str, Any]] = {
         "learner": {
-            "kind": "mlp" if d <= _WIDEST_MLP else "attentive",
-            "activation": "none" if shape.has_negative else "relu",
+            "kind": "mlp",
+            "activation": "none" if shape.has_negative or 0 < width < d else "relu",
+            "width": width,
             "hops": 12 if shape.has_edges or dense else 0,
         },
         "knn": {"k": k},

@@ -22,9 +22,12 @@ def measure(config: Config, steps: int, paper_steps: int) -> dict[str, Any]:
         write_data(config, Path(scratch) / "data")
         context = multiprocessing.get_context("spawn")
         found = {}
-        for way, number in zip(_WAYS, (steps, paper_steps), strict=True):
+        # The paper's learner is as wide as the features; narrowing it is part of our way.
+        wide = config.model_copy(update={"learner": config.learner.model_copy(update={"width": 0})})
+        told = zip(_WAYS, (steps, paper_steps), (config, wide), strict=True)
+        for way, number, asked in told:
             with context.Pool(1) as pool:
-                found[way] = pool.apply(_measure, (config, f"{scratch}/data", way, number))
+                found[way] = pool.apply(_measure, (asked, f"{scratch}/data", way, number))
     ours, paper = (found[way] for way in _WAYS)
     return {
         "nodes": ours.pop("nodes"),
@@ -83,6 +86,7 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
             "k": config.knn.k,
             "batch": config.contrast.batch,
             "learner": config.learner.kind,
+            "width": trainer.smooth.shape[1],
             "refresh": config.train.refresh,
             "threads": torch.get_num_threads(),
         },

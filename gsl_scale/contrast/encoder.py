@@ -1,9 +1,9 @@
 """The encoder, a GCN shared by both views, and the projector behind it."""
 
 import torch
-import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor, nn
 
+from gsl_scale.contrast.views import dropout
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph
 
@@ -19,10 +19,14 @@ class Encoder(nn.Module):
         self.bias_out = nn.Parameter(torch.zeros(dim_out))
         self.dropout = dropout
 
-    def forward(self, graph: Graph, features: Features, mask: Tensor | None = None) -> Tensor:
+    def forward(
+        self, graph: Graph, features: Features, mask: Tensor | None = None, key: int | None = None
+    ) -> Tensor:
+        """`mask` hides features; with a `key` (in training) hidden entries are dropped."""
         weight = self.weight_in if mask is None else self.weight_in * mask[:, None]
         hidden = torch.relu(graph @ features.times(weight) + self.bias_in)
-        hidden = F.dropout(hidden, self.dropout, self.training)
+        if key is not None:
+            hidden = dropout(hidden, self.dropout, key)
         return graph @ (hidden @ self.weight_out) + self.bias_out
 
 

@@ -4,6 +4,7 @@ Everything is drawn from counters, not from a running generator: the mask of (se
 the fate of edge (seed, step, view, src, dst) are the same in any process, in any order.
 """
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -29,6 +30,19 @@ def drop_edges(graph: Graph, share: float, key: int) -> Graph:
     number = pattern.rows * pattern.shape[1] + pattern.indices
     kept = uniform(number, key) >= share
     return Graph(pattern, graph.weights * kept / (1.0 - share))
+
+
+def dropout(x: Tensor, share: float, key: int) -> Tensor:
+    """Zeros at this share of the entries (in steps of 1/256), the others scaled up.
+
+    Random bytes are several times cheaper than torch's dropout on a CPU, and follow the key.
+    """
+    border = int(share * 256)
+    if border == 0:
+        return x
+    drawn = np.random.Generator(np.random.SFC64(key)).integers(0, 256, x.shape, np.uint8)
+    kept = torch.from_numpy(drawn >= border).to(x.device)
+    return x * kept * (256.0 / (256 - border))
 
 
 def key_of(seed: int, step: int, view: int) -> int:

@@ -19,7 +19,7 @@ from gsl_scale.errors import GslError
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.exact import Neighbours, all_neighbours
-from gsl_scale.learners import smoothed
+from gsl_scale.learners import narrowed, smoothed
 from gsl_scale.postprocess import Sketch, learned_graph
 from gsl_scale.train.step import Model, Views, contrast_views
 
@@ -68,7 +68,10 @@ class Trainer:
             None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
         )
         self.smooth = self._smooth(nearest)
-        self.model = Model(config, features.shape[1])
+        width = config.learner.width
+        if 0 < width < features.shape[1] and config.learner.kind != "gnn":
+            self.smooth = narrowed(self.smooth, width)
+        self.model = Model(config, features.shape[1], self.smooth.shape[1])
         groups: list[dict[str, Any]] = [
             {"params": self.model.learner.parameters(), "lr": config.learner.learning_rate},
             {"params": self.model.encoder.parameters()},

@@ -17,10 +17,10 @@ from gsl_scale.postprocess import Sketch, learned_graph
 class Model(nn.Module):
     """The learner (omega), the encoder (theta) and the projector (phi)."""
 
-    def __init__(self, config: Config, dim: int) -> None:
+    def __init__(self, config: Config, dim: int, dim_learner: int) -> None:
         super().__init__()
         learner, contrast = config.learner, config.contrast
-        self.learner = LEARNERS[learner.kind](dim, learner.layers, learner.activation)
+        self.learner = LEARNERS[learner.kind](dim_learner, learner.layers, learner.activation)
         self.encoder = Encoder(dim, contrast.hidden, contrast.representation, contrast.dropout)
         self.projector = projector(contrast.representation, contrast.projection)
 
@@ -55,7 +55,7 @@ def contrast_views(
         key = key_of(config.train.seed, step, view)
         mask = feature_mask(views.features.shape[1], masked, key)
         dropped = drop_edges(graph, settings.drop_edges, key)
-        representations = model.encoder(dropped, views.features, mask)
+        representations = model.encoder(dropped, views.features, mask, key)
         projections.append(model.projector(representations[seeds]))
 
     # Line 13: the contrastive loss.

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from gsl_scale.contrast.views import drop_edges, feature_mask, key_of, uniform
+from gsl_scale.contrast.views import drop_edges, dropout, feature_mask, key_of, uniform
 from gsl_scale.graph import Graph
 
 
@@ -51,6 +51,16 @@ def test_an_edge_s_fate_does_not_depend_on_the_other_edges(graph):
     some = drop_edges(Graph.from_scipy(half), 0.5, key=9).to_scipy()
     rows, columns = half.nonzero()
     assert np.allclose(some.toarray()[rows, columns], whole[rows, columns])
+
+
+def test_dropout_takes_its_share_keeps_the_sum_and_follows_its_key():
+    x = torch.ones(1000, 50)
+    dropped = dropout(x, 0.25, key=1)
+    assert float((dropped == 0).float().mean()) == pytest.approx(0.25, abs=0.01)
+    assert float(dropped.mean()) == pytest.approx(1.0, abs=0.02)
+    assert torch.equal(dropped, dropout(x, 0.25, key=1))
+    assert not torch.equal(dropped, dropout(x, 0.25, key=2))
+    assert dropout(x, 0.0, key=1) is x
 
 
 def test_uniform_is_uniform():

@@ -11,7 +11,7 @@ from gsl_scale.train.loop import DivergedError, Trainer, seed_batches
 
 NODES, DIM = 60, 12
 # The curve of the run below. A change that is not meant to change the method reproduces it.
-GOLDEN = [3.5591, 3.4932, 3.4877]
+GOLDEN = [3.5178, 3.4966, 3.4957]
 
 
 def trainer(*, edges=False, rows=None, **keys):

@@ -50,7 +50,7 @@ def test_loss_and_all_gradients(kind, refinement):
     edges.eliminate_zeros()
     given = edges if refinement else None
 
-    model = Model(config, DIM)
+    model = Model(config, DIM, DIM)
     for weight in model.learner.parameters():
         weight.data += 0.05 * torch.randn_like(weight)
     features = Features.from_dense(rows)
