@@ -23,7 +23,6 @@ import pyarrow as pa
 from gsl_scale import progress
 from gsl_scale.config import OgbData
 from gsl_scale.errors import InputError
-from gsl_scale.ingest import splits
 from gsl_scale.ingest.arrays import ArrayFile
 from gsl_scale.ingest.files import CsvTable
 from gsl_scale.ingest.source import BLOCK_ROWS, EdgeBlock, Rows, Source, labels_table
@@ -158,10 +157,11 @@ def _binary_edges(raw: Path) -> Iterator[EdgeBlock]:
 
 
 def _labels(folder: Path, binary: bool, split_name: str, num_nodes: int) -> Iterator[pa.Table]:
-    raw, index = folder / "raw", {}
-    for name in _SPLITS:
+    raw = folder / "raw"
+    code = np.zeros(num_nodes, np.int8)  # a name per node would be 20 bytes each
+    for number, name in enumerate(_SPLITS, start=1):
         rows = pd.read_csv(folder / "split" / split_name / f"{name}.csv.gz", header=None)
-        index[name] = rows[0].to_numpy(np.int64)
+        code[rows[0].to_numpy(np.int64)] = number
     if binary:
         label = ArrayFile(raw / "node-label.npz", "labels").load("node_label").reshape(-1)
     else:
@@ -171,7 +171,8 @@ def _labels(folder: Path, binary: bool, split_name: str, num_nodes: int) -> Iter
             f"{raw}: {len(label):,} labels for {num_nodes:,} nodes.",
             next_step="Delete the folder and let it be downloaded again.",
         )
-    label = np.where(np.isnan(label), -1, label).astype(np.int64)
-    split = splits.by_index(num_nodes, **index)
+    names = np.array(["", *_SPLITS])
     for at in range(0, num_nodes, BLOCK_ROWS):
-        yield labels_table(label[at : at + BLOCK_ROWS], split[at : at + BLOCK_ROWS])
+        some = label[at : at + BLOCK_ROWS]
+        known = np.where(np.isnan(some), -1, some).astype(np.int64)
+        yield labels_table(known, names[code[at : at + BLOCK_ROWS]])
