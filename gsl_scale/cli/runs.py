@@ -38,7 +38,7 @@ def run(
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run all stages; complete ones are skipped, interrupted ones go on where they stopped.
+    """Run all stages; complete ones are skipped, an interrupted run goes on with its stage.
 
     Example: gsl-scale run configs/quickstart.yaml --out runs/quickstart --set knn.k=15
     """
