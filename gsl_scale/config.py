@@ -40,9 +40,9 @@ class DataBlock(Block):
     )
 
 
-Scale = Literal["auto", "none", "standard"]
+Scale = Literal["auto", "none", "standard", "log"]
 _SCALE: Any = Field(
-    "auto", description="standard: mean 0, spread 1; auto: if spreads differ by far"
+    "auto", description="standard: mean 0, spread 1; log: of logarithms; auto: log if units differ"
 )
 
 
@@ -138,7 +138,7 @@ def _or_auto(lowest: int) -> BeforeValidator:
     def check(value: Any) -> Any:
         if value in ("auto", AUTO):
             return AUTO
-        if isinstance(value, int) and value < lowest:
+        if isinstance(value, int | float) and value < lowest:
             raise ValueError(f"must be 'auto' or at least {lowest}")
         return value
 
@@ -148,6 +148,7 @@ def _or_auto(lowest: int) -> BeforeValidator:
 _shown = PlainSerializer(lambda value: "auto" if value == AUTO else value)
 Count = Annotated[int, _or_auto(1), _shown]
 CountOrNone = Annotated[int, _or_auto(0), _shown]
+Amount = Annotated[float, _or_auto(0), _shown]
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -166,14 +167,17 @@ class Learner(Block):
     activation: Literal["auto", "relu", "tanh", "none"] = Field(
         "auto", description="between layers; auto: relu unless a feature is negative"
     )
-    hops: CountOrNone = Field(
-        AUTO, description="smooth features over the given (else kNN) graph, this often"
+    context: Literal["auto", "none", "smooth", "manifold", "topics"] = Field(
+        "auto", description="what it sees beside the features: smooth with edges; else by sparsity"
     )
+    own: Amount = Field(AUTO, description="weight of the features themselves beside a context")
+    hops: int = Field(12, gt=0, description="smooth: features are passed on this often")
+    restart: float = Field(0.15, ge=0, le=1, description="smooth: what a node keeps of itself")
+    directions: Count = Field(AUTO, description="manifold, topics: how many directions")
     width: CountOrNone = Field(
-        AUTO, description="project features to this many dimensions first; 0: not at all"
+        AUTO, description="the MLP learner's input projected to this many dimensions; 0: not at all"
     )
-    restart: float = Field(0.15, ge=0, le=1, description="share of itself a node keeps per hop")
-    learning_rate: float = Field(1e-4, gt=0, description="of the learner, smaller than train's")
+    learning_rate: Amount = Field(AUTO, description="of the learner, not larger than train's")
 
 
 class Contrast(Block):
@@ -186,7 +190,7 @@ class Contrast(Block):
     mask_anchor: Share = Field(0.6, description="share of features masked in the anchor view")
     drop_edges: Share = Field(0.5, description="share of edges dropped, in both views")
     dropout: Share = Field(0.5, description="in the encoder's hidden layer")
-    temperature: float = Field(0.2, gt=0, description="of NT-Xent")
+    temperature: float = Field(0.2, ge=0.025, description="of NT-Xent")
     batch: Count = Field(AUTO, description="seeds per step")
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from gsl_scale.config import AUTO, Config
-from gsl_scale.graph.features import SPARSE_BELOW
+from gsl_scale.config import AUTO, Config, Learner
 from gsl_scale.store.artifact import Artifact
 
 LARGE = 100_000  # nodes from which on the evaluation GCN is the paper's larger one
+_DENSE = 0.25  # share of nonzeros from which on features are not taken for words
+_WORDS = 0.05  # and below which the vocabulary is large
 _WIDTH = 128  # of the MLP learner, whose layers cost its square
 
 
@@ -39,22 +40,13 @@ class Shape:
 
 def resolve(config: Config, shape: Shape) -> Config:
     """The same config with every 'auto' replaced by a value."""
-    n, d = shape.num_nodes, shape.num_features
+    n = shape.num_nodes
     small = n < 10_000
-    dense = shape.nonzero >= SPARSE_BELOW
     k = config.knn.k
     if k == AUTO:
-        k = max(1, min(30 if small else 20, n // 6))
-    width = config.learner.width
-    if width == AUTO:  # an Attentive learner weighs the columns themselves, and costs nothing
-        width = 0 if config.learner.kind in ("attentive", "gnn") else _WIDTH
+        k = max(1, min(20 if n < 5000 else 10, n // 6))
     chosen: dict[str, dict[str, Any]] = {
-        "learner": {
-            "kind": "mlp",
-            "activation": "none" if shape.has_negative or 0 < width < d else "relu",
-            "width": width,
-            "hops": 12 if shape.has_edges or dense else 0,
-        },
+        "learner": _learner(config.learner, shape, small),
         "knn": {"k": k},
         "contrast": {
             "hidden": 256 if small else 128,
@@ -77,3 +69,42 @@ def resolve(config: Config, shape: Shape) -> Config:
         }
         update[name] = block.model_copy(update=open_keys)
     return config.model_copy(update=update)
+
+
+def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
+    """What was found to work, by kind of features (`docs/log.md`).
+
+    Few nodes cannot tell the parameters of an MLP, so there the context does most of the work and
+    the learner moves little. Of a large vocabulary, words say something that a context would wash
+    out, so they are kept beside it.
+    """
+    words = shape.nonzero < _WORDS
+    if shape.has_edges:
+        kind, context, own, rate = "mlp", "smooth", 0.7 if words else 0.0, 1e-4
+    elif words:
+        kind, context, own, rate = "attentive", "topics", 1.5, 1e-3
+    elif not small:
+        kind, context, own, rate = "mlp", "none", 0.0, 1e-3
+    elif shape.nonzero < _DENSE:
+        kind, context, own, rate = "mlp", "topics", 0.0, 1e-5
+    else:
+        kind, context, own, rate = "mlp", "manifold", 2.0, 1e-5
+    if learner.kind != "auto":
+        kind = learner.kind
+    if learner.context != "auto":
+        context = learner.context
+    width = _WIDTH if kind == "mlp" else 0
+    if learner.width != AUTO:
+        width = learner.width
+    # Directions have signs, which a ReLU between layers would cut off.
+    signed = shape.has_negative or context in ("manifold", "topics")
+    narrow = kind == "mlp" and 0 < width < shape.num_features
+    return {
+        "kind": kind,
+        "activation": "none" if signed or narrow else "relu",
+        "context": context,
+        "own": own,
+        "directions": min(32 if words else 16 if shape.nonzero < _DENSE else 64, shape.num_nodes),
+        "learning_rate": rate,
+        "width": width,
+    }

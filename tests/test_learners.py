@@ -6,7 +6,7 @@ import torch
 from gsl_scale.graph import Graph
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import with_self_loops
-from gsl_scale.learners import LEARNERS, narrowed, smoothed
+from gsl_scale.learners import LEARNERS
 from tests.reference import dense
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh, "none": lambda x: x}
@@ -61,19 +61,3 @@ def test_agrees_with_the_equations(kind, activation, rows, edges):
     assert all(
         torch.allclose(a, b, atol=1e-4) for a, b in zip(found_grads, expected_grads, strict=True)
     )
-
-
-def test_narrowing_keeps_similarities_as_far_as_it_can():
-    rng = np.random.default_rng(0)
-    rows = (rng.normal(size=(50, 4)) @ rng.normal(size=(4, 30))).astype(np.float32)  # rank 4
-    narrow = narrowed(Features.from_dense(rows), 4).dense
-    assert narrow.shape == (50, 4)
-    assert torch.allclose(dense.cosine(narrow), dense.cosine(torch.from_numpy(rows)), atol=1e-4)
-
-
-def test_smoothing(rows, edges):
-    features = Features.from_dense(rows)
-    found = smoothed(features, normalised(edges), 5, 0.2).dense
-    a_hat = dense.normalise(given_dense(edges) + torch.eye(20))
-    assert torch.allclose(found, dense.smooth(torch.from_numpy(rows), a_hat, 5, 0.2), atol=1e-5)
-    assert (features.dense.numpy() == rows).all()

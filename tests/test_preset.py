@@ -25,20 +25,22 @@ def test_leaves_nothing_open_and_asks_for_nothing_impossible(
 def test_what_was_said_stays():
     shape = Shape(5000, 64, False, False, 1.0)
     config = resolve(
-        make_config(DATA, ["knn.k=7", "learner.hops=0", "learner.kind=attentive"]), shape
+        make_config(DATA, ["knn.k=7", "learner.context=none", "learner.kind=attentive"]), shape
     )
-    assert (config.knn.k, config.learner.hops, config.learner.kind) == (7, 0, "attentive")
+    assert (config.knn.k, config.learner.context, config.learner.kind) == (7, "none", "attentive")
 
 
 @pytest.mark.parametrize(
-    ("shape", "kind", "activation", "hops"),
+    ("shape", "kind", "activation", "context"),
     [
-        (Shape(2708, 1433, True, False, 0.01), "mlp", "none", 12),
-        (Shape(2708, 1433, False, False, 0.01), "mlp", "none", 0),
-        (Shape(3327, 100, True, False, 0.01), "mlp", "relu", 12),
-        (Shape(569, 30, False, True, 1.0), "mlp", "none", 12),
+        (Shape(2708, 1433, True, False, 0.01), "mlp", "none", "smooth"),
+        (Shape(2708, 1433, False, False, 0.01), "attentive", "none", "topics"),
+        (Shape(3327, 100, True, False, 0.01), "mlp", "relu", "smooth"),
+        (Shape(569, 30, False, True, 1.0), "mlp", "none", "manifold"),
+        (Shape(9607, 236, False, False, 0.1), "mlp", "none", "topics"),
+        (Shape(19717, 500, False, False, 0.1), "mlp", "none", "none"),
     ],
 )
-def test_choices(shape, kind, activation, hops):
+def test_choices(shape, kind, activation, context):
     learner = resolve(make_config(DATA), shape).learner
-    assert (learner.kind, learner.activation, learner.hops) == (kind, activation, hops)
+    assert (learner.kind, learner.activation, learner.context) == (kind, activation, context)

@@ -72,7 +72,7 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
         if way == "ours":
             trainer.step(number, next(batches))
             return
-        x, smooth = features.dense, trainer.smooth.dense
+        x, smooth = features.dense, trainer.seen.dense
         loss = paper_step(trainer.model, x, smooth, trainer.anchor, next(batches), config)
         trainer.optimiser.zero_grad()
         loss.backward()
@@ -86,7 +86,7 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
             "k": config.knn.k,
             "batch": config.contrast.batch,
             "learner": config.learner.kind,
-            "width": trainer.smooth.shape[1],
+            "width": trainer.seen.shape[1],
             "refresh": config.train.refresh,
             "threads": torch.get_num_threads(),
         },

@@ -20,14 +20,20 @@ class Encoder(nn.Module):
         self.dropout = dropout
 
     def forward(
-        self, graph: Graph, features: Features, mask: Tensor | None = None, key: int | None = None
+        self,
+        graph: Graph,
+        features: Features,
+        mask: Tensor | None = None,
+        key: int | None = None,
+        seeds: Tensor | None = None,
     ) -> Tensor:
-        """`mask` hides features; with a `key` (in training) hidden entries are dropped."""
-        weight = self.weight_in if mask is None else self.weight_in * mask[:, None]
-        hidden = torch.relu(graph @ features.times(weight) + self.bias_in)
+        """`mask` hides features; with a `key` (in training) hidden entries are dropped; the
+        representations are those of the `seeds` only, in their order, or of all nodes."""
+        hidden = torch.relu(graph @ features.times(self.weight_in, mask) + self.bias_in)
         if key is not None:
             hidden = dropout(hidden, self.dropout, key)
-        return graph @ (hidden @ self.weight_out) + self.bias_out
+        last = graph if seeds is None else graph.at(seeds)
+        return last @ (hidden @ self.weight_out) + self.bias_out
 
 
 def projector(dim_in: int, dim_out: int) -> nn.Module:

@@ -26,10 +26,8 @@ def drop_edges(graph: Graph, share: float, key: int) -> Graph:
     """Each edge dropped with this probability, the others scaled up to keep the expected sum."""
     if share == 0.0:
         return graph
-    pattern = graph.pattern
-    number = pattern.rows * pattern.shape[1] + pattern.indices
-    kept = uniform(number, key) >= share
-    return Graph(pattern, graph.weights * kept / (1.0 - share))
+    kept = graph.keep(uniform(graph.pattern.numbers, key) >= share)
+    return Graph(kept.pattern, kept.weights / (1.0 - share))
 
 
 def dropout(x: Tensor, share: float, key: int) -> Tensor:

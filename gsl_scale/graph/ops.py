@@ -44,6 +44,12 @@ def edge_dot(graph: Pattern, a: Tensor, b: Tensor) -> Tensor:
     return out
 
 
+def pick(weights: Tensor, edges: Tensor) -> Tensor:
+    """The weights of some edges, none of them twice."""
+    out: Tensor = _Pick.apply(weights, edges)  # type: ignore[no-untyped-call]
+    return out
+
+
 def _sampled(graph: Pattern, a: Tensor, b: Tensor) -> Tensor:
     pattern = graph.csr(a.new_zeros(graph.num_edges))
     product: Tensor = torch.sparse.sampled_addmm(pattern, a, b.t(), beta=0.0)
@@ -85,3 +91,20 @@ class _EdgeDot(torch.autograd.Function):
             ctx.graph.csr(grad) @ b if for_a else None,
             ctx.graph.csr_t(grad) @ a if for_b else None,
         )
+
+
+class _Pick(torch.autograd.Function):
+    """weights[edges], whose gradient torch would add up one by one, in case of repeats."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, edges: Tensor) -> Tensor:
+        ctx.save_for_backward(edges)
+        ctx.num_edges = len(weights)
+        return weights[edges]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        (edges,) = ctx.saved_tensors
+        whole = grad.new_zeros(ctx.num_edges)
+        whole[edges] = grad
+        return whole, None

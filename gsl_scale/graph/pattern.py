@@ -72,6 +72,43 @@ class Pattern:
         """The row of each edge."""
         return torch.repeat_interleave(self.indptr.diff(), output_size=self.num_edges)
 
+    @cached_property
+    def numbers(self) -> Tensor:
+        """One number per edge, from (row, column) alone."""
+        return self.rows * self.shape[1] + self.indices
+
+    def keep(self, kept: Tensor) -> tuple["Pattern", Tensor]:
+        """The pattern of these edges only (a mask), and which edges of this one they are."""
+        edges, edges_t = kept.nonzero().squeeze(1), kept[self.order_t]
+        place = kept.cumsum(0) - 1
+        return Pattern(
+            self.shape,
+            _indptr(kept, self.indptr),
+            self.indices[edges],
+            _indptr(edges_t, self.indptr_t),
+            self.indices_t[edges_t],
+            place[self.order_t[edges_t]],
+        ), edges
+
+    def at(self, rows: Tensor) -> tuple["Pattern", Tensor]:
+        """The pattern of these rows only, in this order, and which edges of this one they are."""
+        counts = self.indptr.diff()[rows]
+        starts = counts.cumsum(0) - counts
+        shift = torch.repeat_interleave(self.indptr[rows] - starts, counts)
+        edges = shift + torch.arange(len(shift), device=shift.device)
+        indptr = torch.nn.functional.pad(counts.cumsum(0), (1, 0))
+        indices = self.indices[edges]
+        order_t = torch.argsort(indices, stable=True)
+        per_column = torch.bincount(indices, minlength=self.shape[1])
+        return Pattern(
+            (len(rows), self.shape[1]),
+            indptr,
+            indices,
+            torch.nn.functional.pad(per_column.cumsum(0), (1, 0)),
+            torch.repeat_interleave(counts)[order_t],
+            order_t,
+        ), edges
+
     def csr(self, weights: Tensor) -> Tensor:
         """The weighted graph as a torch CSR matrix."""
         return _csr(self.indptr, self.indices, weights, self.shape)
@@ -80,6 +117,12 @@ class Pattern:
         """Its transpose."""
         shape = (self.shape[1], self.shape[0])
         return _csr(self.indptr_t, self.indices_t, weights[self.order_t], shape)
+
+
+def _indptr(kept: Tensor, indptr: Tensor) -> Tensor:
+    """Where rows begin once edges are left out."""
+    before = torch.nn.functional.pad(kept.cumsum(0), (1, 0))
+    return before[indptr]
 
 
 def _csr(indptr: Tensor, indices: Tensor, weights: Tensor, shape: tuple[int, int]) -> Tensor:

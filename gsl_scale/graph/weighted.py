@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from gsl_scale.graph.ops import edge_dot, spmm
+from gsl_scale.graph.ops import edge_dot, pick, spmm
 from gsl_scale.graph.pattern import Pattern
 
 
@@ -39,6 +39,17 @@ class Graph:
         # and two runs of the same seed would part.
         both = edge_dot(self.pattern, scale, scale)
         return Graph(self.pattern, self.weights * both)
+
+    def keep(self, kept: Tensor) -> "Graph":
+        """Only these edges (a mask), with gradient."""
+        pattern, edges = self.pattern.keep(kept)
+        return Graph(pattern, pick(self.weights, edges))
+
+    def at(self, rows: Tensor) -> "Graph":
+        """Only these rows, in this order, with gradient: `graph.at(rows) @ x` is
+        `(graph @ x)[rows]`."""
+        pattern, edges = self.pattern.at(rows)
+        return Graph(pattern, pick(self.weights, edges))
 
     def detach(self) -> "Graph":
         return Graph(self.pattern, self.weights.detach())

@@ -10,6 +10,7 @@ from gsl_scale.config import Split
 from gsl_scale.errors import InputError
 
 Names = npt.NDArray[np.str_]
+Ids = npt.NDArray[np.integer[Any]]
 
 # Labelled nodes as in the paper's table of datasets (label rates 0.056, 0.018, 0.028),
 # with twice as many to validate on.
@@ -41,11 +42,20 @@ def draw(labels: npt.NDArray[np.integer[Any]], spec: Split) -> Names:
             "Every class needs a node to train on, and some nodes must be left to test.",
             "Change data.split, or give a split column.",
         )
-    train, rest = train_test_split(
-        known, train_size=spec.train, random_state=spec.seed, stratify=labels[known]
-    )
-    if spec.valid:
-        valid, test = train_test_split(rest, train_size=spec.valid, random_state=spec.seed)
-    else:
-        valid, test = rest[:0], rest
+
+    def part(nodes: Ids, number: int) -> tuple[Ids, Ids]:
+        first, others = train_test_split(
+            nodes, train_size=number, random_state=spec.seed, stratify=labels[nodes]
+        )
+        return first, others
+
+    seen, test = part(known, wanted)
+    if spec.valid < len(classes) or np.bincount(labels[seen])[classes].min() < 2:
+        # Too few to validate on every class: train has them all, valid is what is left of it.
+        train, _ = part(known, spec.train)
+        others = np.random.default_rng(spec.seed).permutation(np.setdiff1d(known, train))
+        return by_index(
+            len(labels), train=train, valid=others[: spec.valid], test=others[spec.valid :]
+        )
+    train, valid = part(seen, spec.train)
     return by_index(len(labels), train=train, valid=valid, test=test)

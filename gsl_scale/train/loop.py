@@ -15,11 +15,11 @@ from torch import Tensor
 from gsl_scale import progress
 from gsl_scale.anchor import blend, first_anchor
 from gsl_scale.config import Config
+from gsl_scale.context import learner_input
 from gsl_scale.errors import GslError
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.exact import Neighbours, all_neighbours
-from gsl_scale.learners import narrowed, smoothed
 from gsl_scale.postprocess import Sketch, learned_graph
 from gsl_scale.train.step import Model, Views, contrast_views
 
@@ -67,11 +67,8 @@ class Trainer:
         self.given = (
             None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
         )
-        self.smooth = self._smooth(nearest)
-        width = config.learner.width
-        if 0 < width < features.shape[1] and config.learner.kind != "gnn":
-            self.smooth = narrowed(self.smooth, width)
-        self.model = Model(config, features.shape[1], self.smooth.shape[1])
+        self.seen = learner_input(features, self.given, nearest, config.learner)
+        self.model = Model(config, features.shape[1], self.seen.shape[1])
         groups: list[dict[str, Any]] = [
             {"params": self.model.learner.parameters(), "lr": config.learner.learning_rate},
             {"params": self.model.encoder.parameters()},
@@ -79,28 +76,15 @@ class Trainer:
         ]
         self.optimiser = torch.optim.Adam(groups, lr=config.train.learning_rate)
         self.anchor = first_anchor(given, self.num_nodes)
-        # Learners start as the identity: what is not smoothed begins with its own neighbours.
-        plain = self.smooth is self.features and config.learner.kind != "gnn"
+        # Learners start as the identity: without context they begin with the kNN graph.
+        plain = self.seen is self.features and config.learner.kind != "gnn"
         self.candidates = nearest.ids if plain else self.find_candidates()
         self.sketch = Sketch.from_candidates(self.candidates, self.given_edges)
         self.history = History()
 
-    def _smooth(self, nearest: Neighbours) -> Features:
-        """Features smoothed over the given graph or, without one, over the closer half of their
-        own neighbours."""
-        learner = self.config.learner
-        if learner.hops == 0 or learner.kind == "gnn":
-            return self.features
-        graph = self.given
-        if graph is None:
-            half = nearest.closest(max(1, nearest.ids.shape[1] // 2))
-            own = learned_graph(self.features.dense, Sketch.from_candidates(half))
-            graph = own.normalised()
-        return smoothed(self.features, graph, learner.hops, learner.restart)
-
     @torch.no_grad()
     def embed(self) -> Tensor:
-        embeddings: Tensor = self.model.learner(self.smooth, self.given)
+        embeddings: Tensor = self.model.learner(self.seen, self.given)
         return embeddings
 
     def find_candidates(self) -> npt.NDArray[np.int64]:
@@ -116,7 +100,7 @@ class Trainer:
 
     def step(self, number: int, seeds: Tensor) -> float:
         """Lines 14 to 17: gradient descent on one batch, and the anchor's update every c steps."""
-        views = Views(self.features, self.smooth, self.given, self.sketch, self.anchor)
+        views = Views(self.features, self.seen, self.given, self.sketch, self.anchor)
         loss, learned = contrast_views(self.model, views, seeds, self.config, number)
         value = float(loss.detach())
         if not np.isfinite(value):

@@ -27,10 +27,10 @@ class Model(nn.Module):
 
 @dataclass(frozen=True)
 class Views:
-    """What both views are made of. `smooth` is X, or X smoothed over the given graph."""
+    """What both views are made of. `seen` is X, or X with its context (`context.py`)."""
 
     features: Features
-    smooth: Features
+    seen: Features
     given: Graph | None
     sketch: Sketch
     anchor: Graph
@@ -43,7 +43,7 @@ def contrast_views(
     settings = config.contrast
 
     # Lines 7, 8: the learner's embeddings, then the post-processor: S = q(p(X, A)).
-    embeddings = model.learner(views.smooth, views.given)
+    embeddings = model.learner(views.seen, views.given)
     learned = learned_graph(embeddings, views.sketch).normalised()
 
     # Lines 9 to 12: two views, augmented, encoded, projected.
@@ -55,8 +55,8 @@ def contrast_views(
         key = key_of(config.train.seed, step, view)
         mask = feature_mask(views.features.shape[1], masked, key)
         dropped = drop_edges(graph, settings.drop_edges, key)
-        representations = model.encoder(dropped, views.features, mask, key)
-        projections.append(model.projector(representations[seeds]))
+        representations = model.encoder(dropped, views.features, mask, key, seeds)
+        projections.append(model.projector(representations))
 
     # Line 13: the contrastive loss.
     loss = nt_xent(projections[0], projections[1], settings.temperature)

@@ -71,3 +71,31 @@ def test_normalised(num_nodes, density, seed):
 def test_scipy_round_trip():
     matrix = sp.random(8, 5, 0.3, format="csr", dtype=np.float32, random_state=0)
     assert (Graph.from_scipy(matrix).to_scipy() != matrix).nnz == 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 12), st.integers(1, 12), st.floats(0, 1), st.integers(0, 99))
+def test_some_edges_and_some_rows(rows, columns, density, seed):
+    pattern = random_pattern(rows, columns, density, seed)
+    torch.manual_seed(seed)
+    weights = torch.rand(pattern.num_edges, dtype=torch.double, requires_grad=True)
+    graph, full = Graph(pattern, weights), dense(pattern, weights)
+    x = torch.randn(columns, 3, dtype=torch.double, requires_grad=True)
+
+    kept = torch.rand(pattern.num_edges) < 0.5
+    same(graph.keep(kept) @ x, dense(pattern, weights * kept) @ x, (weights, x))
+    some = torch.randperm(rows)[: max(1, rows // 2)]
+    same(graph.at(some) @ x, full[some] @ x, (weights, x))
+    same(graph.keep(kept).at(some) @ x, dense(pattern, weights * kept)[some] @ x, (weights, x))
+
+
+def same(found, expected, inputs):
+    """Values and gradients."""
+    assert torch.allclose(found, expected)
+    shape = torch.randn_like(found)
+    for a, b in zip(
+        torch.autograd.grad((found * shape).sum(), inputs),
+        torch.autograd.grad((expected * shape).sum(), inputs),
+        strict=True,
+    ):
+        assert torch.allclose(a, b)

@@ -11,7 +11,7 @@ from gsl_scale.train.loop import DivergedError, Trainer, seed_batches
 
 NODES, DIM = 60, 12
 # The curve of the run below. A change that is not meant to change the method reproduces it.
-GOLDEN = [3.5178, 3.4966, 3.4957]
+GOLDEN = [3.5141, 3.4934, 3.4878]
 
 
 def trainer(*, edges=False, rows=None, **keys):
@@ -19,7 +19,7 @@ def trainer(*, edges=False, rows=None, **keys):
     if rows is None:
         centres = rng.random((3, DIM))
         rows = (centres[np.arange(NODES) % 3] + 0.2 * rng.random((NODES, DIM))).astype(np.float32)
-    tree = {"data": {"source": "sklearn", "name": "wine"}, "learner": {"hops": 2},
+    tree = {"data": {"source": "sklearn", "name": "wine"}, "learner": {"context": "smooth", "hops": 2},
             "knn": {"k": 5}, "train": {"steps": 30, "refresh": 10},
             "contrast": {"hidden": 16, "representation": 8, "projection": 8, "batch": 32}}  # fmt: skip
     sets = [f"{key.replace('__', '.')}={value}" for key, value in keys.items()]
@@ -46,7 +46,7 @@ def test_the_same_seed_gives_the_same_result(kind):
 
 
 def test_the_first_learned_graph_is_the_knn_graph_of_the_features():
-    start = trainer(learner__hops=0)
+    start = trainer(learner__context="none")
     assert (start.candidates == all_neighbours(start.features.dense.numpy(), 5).ids).all()
     assert torch.equal(start.embed(), start.features.dense)
 
@@ -69,7 +69,7 @@ def test_tau_of_one_never_updates_the_anchor():
 def test_a_loss_that_is_no_number_stops_and_names_the_step():
     start = trainer()
     start.step(1, torch.arange(10))
-    start.model.encoder.weight_in.data[0, 0] = float("nan")
+    start.model.encoder.weight_in.data[:] = float("nan")
     with pytest.raises(DivergedError, match="The loss is nan at step 2") as caught:
         start.step(2, torch.arange(10))
     assert "learning_rate" in caught.value.next_step

@@ -23,7 +23,7 @@ NODES, DIM, K, STEP = 24, 10, 3, 17
 def settings(kind):
     tree = {
         "data": {"source": "sklearn", "name": "wine"},
-        "learner": {"kind": kind, "activation": "relu", "hops": 0},
+        "learner": {"kind": kind, "activation": "relu", "context": "none"},
         "knn": {"k": K},
         "contrast": {"hidden": 8, "representation": 6, "projection": 5, "dropout": 0.0},
         "train": {"seed": 3},

@@ -1,0 +1,99 @@
+"""What a learner sees of a node: its features and, beside them, what surrounds it.
+
+Three kinds of surroundings: `smooth`, features smoothed over the given graph; `manifold`, where the
+node lies on its own kNN graph; `topics`, which features go together. All come before the learner,
+so they cost nothing per step.
+"""
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812 (its usual name)
+from sklearn.utils.extmath import randomized_svd
+from torch import Tensor
+
+from gsl_scale.config import Learner
+from gsl_scale.graph.features import Features
+from gsl_scale.graph.weighted import Graph
+from gsl_scale.knn.exact import Neighbours
+from gsl_scale.postprocess import Sketch, learned_graph
+
+_RESTART = 0.1  # of the diffusion that weighs a manifold's directions
+_ROUNDS = 20  # of subspace iteration, two steps each
+
+
+def learner_input(
+    features: Features, given: Graph | None, nearest: Neighbours, settings: Learner
+) -> Features:
+    """The features alone, or [own * X, context] with rows of X and of the context of length 1."""
+    rows = features.dense
+    if settings.kind == "gnn":  # smooths by itself, at every step
+        return features
+    if settings.context != "none":
+        context = _context(features, given, nearest, settings)
+        parts = [settings.own * F.normalize(rows, dim=1)] if settings.own else []
+        rows = torch.hstack([*parts, F.normalize(context, dim=1)])
+    if settings.kind == "mlp" and 0 < settings.width < rows.shape[1]:
+        rows = narrowed(rows, settings.width)
+    return features if rows is features.dense else Features.from_dense(rows.numpy())
+
+
+def _context(
+    features: Features, given: Graph | None, nearest: Neighbours, settings: Learner
+) -> Tensor:
+    if settings.context == "topics":
+        return topics(features.dense, settings.directions)
+    if settings.context == "smooth" and given is not None:
+        return smoothed(features.dense, given, settings.hops, settings.restart)
+    few = nearest.closest(max(1, nearest.ids.shape[1] // 3))
+    own_graph = learned_graph(features.dense, Sketch.from_candidates(few)).normalised()
+    if settings.context == "smooth":
+        return smoothed(features.dense, own_graph, settings.hops, settings.restart)
+    return manifold(own_graph, settings.directions)
+
+
+def smoothed(rows: Tensor, graph: Graph, hops: int, restart: float) -> Tensor:
+    """Personalised PageRank over a normalised graph, on rows of length 1.
+
+    The GNN learner with its propagation taken out of the loop: an Attentive or MLP learner of
+    smoothed features sees the graph too, and embeds any node on its own.
+    """
+    unit = F.normalize(rows, dim=1)
+    found = unit
+    for _ in range(hops):
+        found = (1.0 - restart) * (graph @ found) + restart * unit
+    return found
+
+
+def manifold(graph: Graph, number: int) -> Tensor:
+    """The smoothest directions of a normalised graph, each with its weight in a diffusion.
+
+    Two nodes are close if walks from them meet, however far apart their features are. Subspace
+    iteration, and a solve instead of eigenvectors: those of equal eigenvalues (a graph in pieces
+    has many) are anyone's choice, and the last bit of a sum would make it.
+    """
+    matrix = graph.to_scipy().astype(np.float64)
+    number = min(number, matrix.shape[0])
+    space = np.random.default_rng(0).standard_normal((matrix.shape[0], number))
+    for _ in range(_ROUNDS):
+        space, _ = np.linalg.qr(matrix @ (matrix @ space))
+    within = space.T @ (matrix @ space)
+    reach = np.linalg.solve(np.eye(number) - (1.0 - _RESTART) * within, np.eye(number))
+    # Rounded, so that one thread and two give the same bits.
+    return torch.from_numpy(np.round(_RESTART * space @ reach, 9).astype(np.float32))
+
+
+def topics(rows: Tensor, number: int) -> Tensor:
+    """Latent semantic analysis: rare features count more, then the strongest directions."""
+    present = (rows != 0).sum(0)
+    rarity = torch.log((1.0 + len(rows)) / (1.0 + present))
+    return narrowed(F.normalize(rows * rarity, dim=1), min(number, *rows.shape))
+
+
+def narrowed(rows: Tensor, width: int) -> Tensor:
+    """The projection to `width` dimensions that keeps inner products best (truncated SVD).
+
+    A d × d layer costs n d² per product; smoothed features have far fewer directions than columns.
+    """
+    matrix = rows.numpy()
+    _, _, directions = randomized_svd(matrix, width, n_iter=4, random_state=0)
+    return torch.from_numpy(np.ascontiguousarray(matrix @ directions.T))
