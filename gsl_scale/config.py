@@ -167,13 +167,13 @@ class Learner(Block):
     activation: Literal["auto", "relu", "tanh", "none"] = Field(
         "auto", description="between layers; auto: relu unless a feature is negative"
     )
-    context: Literal["auto", "none", "smooth", "manifold", "topics"] = Field(
+    context: Literal["auto", "none", "smooth", "manifold", "topics", "words"] = Field(
         "auto", description="what it sees beside the features: smooth with edges; else by sparsity"
     )
     own: Amount = Field(AUTO, description="weight of the features themselves beside a context")
     hops: int = Field(12, gt=0, description="smooth: features are passed on this often")
     restart: float = Field(0.15, ge=0, le=1, description="smooth: what a node keeps of itself")
-    directions: Count = Field(AUTO, description="manifold, topics: how many directions")
+    directions: Count = Field(AUTO, description="manifold, topics, words: how many directions")
     width: CountOrNone = Field(
         AUTO, description="the MLP learner's input projected to this many dimensions; 0: not at all"
     )

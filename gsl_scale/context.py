@@ -1,8 +1,8 @@
 """What a learner sees of a node: its features and, beside them, what surrounds it.
 
-Three kinds of surroundings: `smooth`, features smoothed over the given graph; `manifold`, where the
-node lies on its own kNN graph; `topics`, which features go together. All come before the learner,
-so they cost nothing per step.
+Kinds of surroundings: `smooth`, features smoothed over the given graph; `manifold`, where the node
+lies on its own kNN graph; `topics`, which features go together; `words`, rare features with their
+topics. All come before the learner, so they cost nothing per step.
 """
 
 import numpy as np
@@ -18,6 +18,7 @@ from gsl_scale.knn.exact import Neighbours
 from gsl_scale.postprocess import Sketch, learned_graph
 
 _RESTART = 0.1  # of the diffusion that weighs a manifold's directions
+_TOPICS_BESIDE_WORDS = 0.7
 _ROUNDS = 20  # of subspace iteration, two steps each
 
 
@@ -40,8 +41,9 @@ def learner_input(
 def _context(
     features: Features, given: Graph | None, nearest: Neighbours, settings: Learner
 ) -> Tensor:
-    if settings.context == "topics":
-        return topics(features.dense, settings.directions)
+    if settings.context in ("topics", "words"):
+        found = topics if settings.context == "topics" else words
+        return found(features.dense, settings.directions)
     if settings.context == "smooth" and given is not None:
         return smoothed(features.dense, given, settings.hops, settings.restart)
     few = nearest.closest(max(1, nearest.ids.shape[1] // 3))
@@ -84,9 +86,19 @@ def manifold(graph: Graph, number: int) -> Tensor:
 
 def topics(rows: Tensor, number: int) -> Tensor:
     """Latent semantic analysis: rare features count more, then the strongest directions."""
+    return narrowed(_rare(rows), min(number, *rows.shape))
+
+
+def words(rows: Tensor, number: int) -> Tensor:
+    """Of a large vocabulary: rare words count more, and beside them the topics they make."""
+    beside = F.normalize(topics(rows, number), dim=1)
+    return torch.hstack([_rare(rows), _TOPICS_BESIDE_WORDS * beside])
+
+
+def _rare(rows: Tensor) -> Tensor:
+    """Rows of length 1 in which a feature counts by its inverse document frequency."""
     present = (rows != 0).sum(0)
-    rarity = torch.log((1.0 + len(rows)) / (1.0 + present))
-    return narrowed(F.normalize(rows * rarity, dim=1), min(number, *rows.shape))
+    return F.normalize(rows * torch.log((1.0 + len(rows)) / (1.0 + present)), dim=1)
 
 
 def narrowed(rows: Tensor, width: int) -> Tensor:

@@ -82,7 +82,7 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
     if shape.has_edges:
         kind, context, own, rate = "mlp", "smooth", 0.7 if words else 0.0, 1e-4
     elif words:
-        kind, context, own, rate = "attentive", "topics", 1.5, 1e-3
+        kind, context, own, rate = "attentive", "words", 0.8, 1e-3
     elif not small:
         kind, context, own, rate = "mlp", "none", 0.0, 1e-3
     elif shape.nonzero < _DENSE:
@@ -97,7 +97,7 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
     if learner.width != AUTO:
         width = learner.width
     # Directions have signs, which a ReLU between layers would cut off.
-    signed = shape.has_negative or context in ("manifold", "topics")
+    signed = shape.has_negative or context in ("manifold", "topics", "words")
     narrow = kind == "mlp" and 0 < width < shape.num_features
     return {
         "kind": kind,

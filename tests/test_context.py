@@ -4,7 +4,7 @@ import scipy.sparse as sp
 import torch
 
 from gsl_scale.config import Learner
-from gsl_scale.context import learner_input, manifold, narrowed, smoothed, topics
+from gsl_scale.context import learner_input, manifold, narrowed, smoothed, topics, words
 from gsl_scale.graph import Graph
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import with_self_loops
@@ -75,6 +75,17 @@ def test_a_manifold_tells_two_rings_apart():
 def test_more_directions_than_nodes(rows):
     assert torch.isfinite(seen(rows, context="manifold", directions=64).dense).all()
     assert torch.isfinite(seen(rows, context="topics", directions=64).dense).all()
+    assert torch.isfinite(seen(rows, context="words", directions=64).dense).all()
+
+
+def test_a_rare_word_says_more_than_a_common_one():
+    rows = torch.zeros(10, 3)
+    rows[:, 0] = 1  # everyone's
+    rows[[0, 1], 1] = 1
+    rows[[2, 3, 4, 5, 6], 2] = 1
+    similarity = dense.cosine(words(rows, 1))
+    assert similarity[0, 1] > similarity[0, 2]
+    assert similarity[0, 1] > dense.cosine(rows)[0, 2]
 
 
 def test_topics_bring_together_what_shares_no_feature():
