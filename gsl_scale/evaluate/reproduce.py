@@ -72,11 +72,14 @@ def reproduce(
 
 
 def _cell(row: Row, seed: int, configs: Path, out: Path, sets: list[str]) -> dict[str, Any]:
+    """Named by the config with every 'auto' resolved, so another preset is another cell."""
     config = load_config(configs / f"{row.config}.yaml", [*_seeded(row, seed), *sets])
-    return _kept(
-        out / f"{row.config}-seed{seed}-{_digest(config, _BLOCKS)}.json",
-        lambda: measure(config, seed, out),
-    )
+    with tempfile.TemporaryDirectory(prefix="gsl-reproduce-") as scratch:
+        write_data(config, Path(scratch) / "data")
+        data = Artifact.open(Path(scratch) / "data")
+        config = resolve(config, Shape.of(data))
+        path = out / f"{row.config}-seed{seed}-{_digest(config, _BLOCKS)}.json"
+        return _kept(path, lambda: measure(config, data, seed, out))
 
 
 def _digest(config: Config, blocks: tuple[str, ...]) -> str:
@@ -108,17 +111,12 @@ def _seeded(row: Row, seed: int) -> Iterator[str]:
         yield f"data.split.seed={seed}"
 
 
-def measure(config: Config, seed: int, out: Path) -> dict[str, Any]:
+def measure(config: Config, data: Artifact, seed: int, out: Path) -> dict[str, Any]:
     """One training, watched: its graph at every refresh, its final graph, and the baselines."""
     prepare_process(config)
     keep_freed_memory()
-    with tempfile.TemporaryDirectory(prefix="gsl-reproduce-") as scratch:
-        write_data(config, Path(scratch) / "data")
-        data = Artifact.open(Path(scratch) / "data")
-        name = _digest(config, ("data", "knn", "evaluate"))
-        config = resolve(config, Shape.of(data))
-        features, task = Features.of(data), Task.load(data)
-        given = edges_matrix(data) if "edges" in data else None
+    features, task = Features.of(data), Task.load(data)
+    given = edges_matrix(data) if "edges" in data else None
     assert task is not None
     settings = config.evaluate
     choices = Classifier.choices(settings)
@@ -135,6 +133,7 @@ def measure(config: Config, seed: int, out: Path) -> dict[str, Any]:
         }
 
     # They depend on data and split, not on the training, so most seeds share them.
+    name = _digest(config, ("data", "knn", "evaluate"))
     found = _kept(out / f"baselines-{name}.json", baselines)
     trainer = Trainer(config, features, given, nearest)
     start = classify(trainer.learned(), features, task, choices, 1)
