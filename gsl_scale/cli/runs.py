@@ -21,6 +21,7 @@ from gsl_scale.cli.options import (
     report,
     run_config,
 )
+from gsl_scale.config import Config
 from gsl_scale.config_file import load_config
 
 
@@ -42,13 +43,8 @@ def run(
 
     Example: gsl-scale run configs/quickstart.yaml --out runs/quickstart --set knn.k=15
     """
-    from gsl_scale.pipeline import run_pipeline
-    from gsl_scale.render import print_run
-
     folder = out or Path("runs") / config.stem
-    statuses = run_pipeline(load_config(config, sets or ()), folder, first=first, until=until)
-    stages = [vars(status) for status in statuses]
-    report(as_json, {"run": str(folder), "stages": stages}, lambda: print_run(folder, statuses))
+    _run(load_config(config, sets or ()), folder, as_json, first=first, until=until)
 
 
 def refine(
@@ -69,13 +65,19 @@ def refine(
 
     Example: gsl-scale refine --features people.csv --edges knows.csv --out runs/people
     """
+    tables = own_tables(features, edges, labels, id_column, label_column, fill_missing)
+    _run(config_from(None, sets, tables), out, as_json)
+
+
+def _run(
+    config: Config, folder: Path, as_json: bool, first: str | None = None, until: str | None = None
+) -> None:
     from gsl_scale.pipeline import run_pipeline
     from gsl_scale.render import print_run
 
-    tables = own_tables(features, edges, labels, id_column, label_column, fill_missing)
-    statuses = run_pipeline(config_from(None, sets, tables), out)
+    statuses = run_pipeline(config, folder, first=first, until=until)
     stages = [vars(status) for status in statuses]
-    report(as_json, {"run": str(out), "stages": stages}, lambda: print_run(out, statuses))
+    report(as_json, {"run": str(folder), "stages": stages}, lambda: print_run(folder, statuses))
 
 
 def evaluate(
