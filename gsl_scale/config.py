@@ -40,9 +40,10 @@ class DataBlock(Block):
     )
 
 
-Scale = Literal["auto", "none", "standard", "log"]
+Scale = Literal["auto", "none", "standard", "power"]
 _SCALE: Any = Field(
-    "auto", description="standard: mean 0, spread 1; log: of logarithms; auto: log if units differ"
+    "auto",
+    description="standard: mean 0, spread 1; power: unskewed first; auto: if units differ",
 )
 
 

@@ -98,7 +98,8 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
         width = learner.width
     # Directions have signs, which a ReLU between layers would cut off.
     signed = shape.has_negative or context in ("manifold", "topics", "words")
-    narrow = kind == "mlp" and 0 < width < shape.num_features
+    beside = 2 if context != "none" and own else 1
+    narrow = kind == "mlp" and 0 < width < beside * shape.num_features
     return {
         "kind": kind,
         "activation": "none" if signed or narrow else "relu",

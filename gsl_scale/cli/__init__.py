@@ -30,7 +30,7 @@ bench_app = typer.Typer(help="Measure speed and size, as ratios taken side by si
 app.add_typer(bench_app, name="bench")
 for command in (
     runs.refine, runs.run, runs.evaluate, runs.status, data.export, data.show, data.ingest,
-    data.check, runs.reproduce,
+    data.check, runs.reproduce, runs.sweep,
 ):  # fmt: skip
     app.command()(command)
 app.command(name="config")(runs.show_config)

@@ -1,4 +1,4 @@
-"""Commands on runs: run, refine, evaluate, status, reproduce, config."""
+"""Commands on runs: run, refine, evaluate, status, reproduce, sweep, config."""
 
 import json
 from pathlib import Path
@@ -138,6 +138,31 @@ def reproduce(
 
     table = compute(configs, out, seeds, only or [], sets or [])
     report(as_json, table, lambda: print_reproduction(table))
+
+
+def sweep(
+    configs: Annotated[
+        list[Path], typer.Argument(help="YAML files; data with labels and a split.")
+    ],
+    grid: Annotated[
+        list[str], typer.Option(metavar="KEY=A,B,...", help="Values to try. Repeatable.")
+    ],
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each: seeds 0, 1, ...")] = 3,
+    out: Annotated[Path, typer.Option(help="Finished trainings are kept here.")] = Path(
+        "runs/sweep"
+    ),
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare settings by validation accuracy, over one dataset or several. Test is never read.
+
+    Example: gsl-scale sweep configs/digits.yaml --grid knn.k=10,20,30 --grid learner.own=0,1
+    """
+    from gsl_scale.evaluate.sweep import sweep as compute
+    from gsl_scale.render import print_sweep
+
+    table = compute(configs, grid, seeds, out, sets or [])
+    report(as_json, table, lambda: print_sweep(table))
 
 
 def show_config(config: ConfigFile, sets: Sets = None, as_json: AsJson = False) -> None:
