@@ -40,10 +40,9 @@ class DataBlock(Block):
     )
 
 
-Scale = Literal["auto", "none", "standard", "power"]
+Scale = Literal["auto", "none", "standard"]
 _SCALE: Any = Field(
-    "auto",
-    description="standard: mean 0, spread 1; power: unskewed first; auto: if units differ",
+    "auto", description="standard: mean 0, spread 1; auto: standard if units differ"
 )
 
 
