@@ -14,7 +14,7 @@ from torch import Tensor
 from gsl_scale.config import Learner
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph
-from gsl_scale.knn.exact import Neighbours
+from gsl_scale.knn.neighbours import Neighbours
 from gsl_scale.postprocess import Sketch, learned_graph
 
 _RESTART = 0.1  # of the diffusion that weighs a manifold's directions
@@ -46,7 +46,7 @@ def _context(
         return found(features.dense, settings.directions)
     if settings.context == "smooth" and given is not None:
         return smoothed(features.dense, given, settings.hops, settings.restart)
-    few = nearest.closest(max(1, nearest.ids.shape[1] // 3))
+    few = nearest.best(max(1, nearest.ids.shape[1] // 3)).ids
     own_graph = learned_graph(features.dense, Sketch.from_candidates(few)).normalised()
     if settings.context == "smooth":
         return smoothed(features.dense, own_graph, settings.hops, settings.restart)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gsl_scale import progress
 from gsl_scale.config import Config, depends_on
 from gsl_scale.knn.exact import ExactIndex
+from gsl_scale.knn.neighbours import unit_table
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
@@ -32,15 +33,14 @@ def export_stage(config: Config, data: Artifact, learned: Artifact, folder: Path
     parents = {"data": data.manifest.content, "embeddings": learned.manifest.content}
     plan = data.manifest.plan
     with Draft(folder, KIND, plan, depends_on(config, ["knn"]), parents) as draft:
-        index = ExactIndex(embeddings.shape[1])
-        for _, rows in embeddings.parts():
-            index.add(rows)
+        unit = unit_table(embeddings)
+        index = ExactIndex(unit)
         shuffle = EdgeShuffle(draft, mirror=True, merge="sum")
         with progress.track("export", plan.num_nodes) as advance:
             for _, start, stop in plan:
                 for at in range(start, stop, config.run.batch):
                     end = min(at + config.run.batch, stop)
-                    found = index.search(embeddings.read(at, end), at, k).ids
+                    found = index.search(unit[at:end], at, k).ids
                     src, dst = np.repeat(np.arange(at, end), k), found.ravel()
                     if given is not None:
                         src, dst = _joined(src, dst, given.read(at, end)[:2], plan.num_nodes)

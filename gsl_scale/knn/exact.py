@@ -1,57 +1,95 @@
-"""Exact nearest neighbours by cosine, in memory, by FAISS."""
+"""Exact nearest neighbours by cosine, in memory: FAISS finds them, pairs are then compared anew.
 
-from typing import Any, NamedTuple
+FAISS sums a block at a time and breaks ties as they come. So a few more are asked for than needed;
+where even the last of them is as near as rounding can tell, the query is scanned again in full.
+"""
+
+from typing import Any
 
 import faiss
 import numpy as np
 import numpy.typing as npt
 
+from gsl_scale.knn.neighbours import (
+    Ids,
+    Neighbours,
+    Rows,
+    joined,
+    nobody,
+    pair_similarity,
+    unit_rows,
+)
 
-class Neighbours(NamedTuple):
-    """For each query row its k neighbours, in order of id, and how similar they are."""
-
-    ids: npt.NDArray[np.int64]
-    similarity: npt.NDArray[np.float32]
-
-    def closest(self, k: int) -> npt.NDArray[np.int64]:
-        """The ids of the k most similar ones only."""
-        best = np.argsort(-self.similarity, axis=1, kind="stable")[:, :k]
-        return np.take_along_axis(self.ids, best, 1)
+_SPARE = 8  # answers beyond k
+_SCAN_QUERIES, _SCAN_ROWS = 512, 32_768
 
 
 class ExactIndex:
-    """All rows, compared with all rows. Rows of zeros have similarity 0 to everyone."""
+    """Nodes first, first + 1, ..., by their rows of length 1."""
 
-    def __init__(self, dim: int) -> None:
-        self._index = faiss.IndexFlatIP(dim)
+    def __init__(self, rows: Rows, first: int = 0) -> None:
+        self._rows, self._first = rows, first
+        # What a sum of d products of unit vectors can be off by, twice.
+        self._doubt = np.float32(2 * np.finfo(np.float32).eps * rows.shape[1])
 
-    def add(self, rows: npt.NDArray[Any]) -> None:
-        self._index.add(_unit(rows))
+    def search(self, queries: Rows, start: int, k: int) -> Neighbours:
+        """The k best of the index for nodes start, start + 1, ...; never themselves."""
+        nodes = np.arange(start, start + len(queries))
+        asked = min(k + 1 + _SPARE, len(self._rows))
+        ids = faiss.knn(queries, self._rows, asked, metric=faiss.METRIC_INNER_PRODUCT)[1]
+        which = np.repeat(np.arange(len(queries)), asked)
+        similarity = pair_similarity(queries, self._rows, which, ids.ravel())
+        every = Neighbours(ids + self._first, similarity.reshape(ids.shape))
+        found = every.without(nodes).best(k)
+        if asked < len(self._rows):
+            floor = found.similarity[:, -1] - self._doubt
+            unsure = np.flatnonzero(every.similarity.min(axis=1) >= floor)
+            if len(unsure):
+                again = self._scan(queries[unsure], floor[unsure], k + 1)
+                again = again.without(nodes[unsure]).best(k)
+                found.ids[unsure], found.similarity[unsure] = again
+        return found
 
-    def search(self, rows: npt.NDArray[Any], start: int, k: int) -> Neighbours:
-        """Neighbours of these rows, which are nodes start, start + 1, ...; never themselves."""
-        similarity, ids = self._index.search(_unit(rows), k + 1)
-        nodes = np.arange(start, start + len(rows))
-        # Of k + 1 answers drop the node itself; among masses of duplicates it may not be listed,
-        # then the last answer goes.
-        drop = ids == nodes[:, None]
-        drop[~drop.any(axis=1), -1] = True
-        ids, similarity = ids[~drop].reshape(-1, k), similarity[~drop].reshape(-1, k)
-        order = np.argsort(ids, axis=1)
-        return Neighbours(
-            np.take_along_axis(ids, order, 1), np.take_along_axis(similarity, order, 1)
-        )
+    def _scan(self, queries: Rows, floor: npt.NDArray[np.float32], k: int) -> Neighbours:
+        """The k best, from every row that is at least `floor` near; equal queries once."""
+        unit, place = np.unique(queries, axis=0, return_inverse=True)
+        lowest = np.full(len(unit), np.inf, np.float32)
+        np.minimum.at(lowest, place.ravel(), floor)
+        found = [
+            self._scan_some(unit[at : at + _SCAN_QUERIES], lowest[at : at + _SCAN_QUERIES], k)
+            for at in range(0, len(unit), _SCAN_QUERIES)
+        ]
+        ids, similarity = joined(found, axis=0)
+        return Neighbours(ids[place.ravel()], similarity[place.ravel()])
+
+    def _scan_some(self, queries: Rows, floor: npt.NDArray[np.float32], k: int) -> Neighbours:
+        which, ids = np.empty(0, np.int64), np.empty(0, np.int64)
+        similarity = np.empty(0, np.float32)
+        for at in range(0, len(self._rows), _SCAN_ROWS):
+            near = queries @ self._rows[at : at + _SCAN_ROWS].T >= floor[:, None]
+            more, rows = np.nonzero(near)
+            rows += at
+            which, ids = np.concatenate([which, more]), np.concatenate([ids, rows])
+            new = pair_similarity(queries, self._rows, more, rows)
+            similarity = np.concatenate([similarity, new])
+            order = np.lexsort((ids, -similarity, which))
+            which, ids, similarity = which[order], ids[order], similarity[order]
+            kept = _rank(which) < k
+            which, ids, similarity = which[kept], ids[kept], similarity[kept]
+        found = nobody(len(queries), k)
+        place = which, _rank(which)
+        found.ids[place], found.similarity[place] = ids + self._first, similarity
+        return found
+
+
+def _rank(groups: Ids) -> Ids:
+    """The place of each entry within its group; groups are sorted."""
+    return np.arange(len(groups)) - np.searchsorted(groups, groups)
 
 
 def all_neighbours(rows: npt.NDArray[Any], k: int, batch: int = 8192) -> Neighbours:
-    """The neighbours of every row among all rows."""
-    index = ExactIndex(rows.shape[1])
-    index.add(rows)
-    found = [index.search(rows[at : at + batch], at, k) for at in range(0, len(rows), batch)]
-    return Neighbours(*(np.concatenate(column) for column in zip(*found, strict=True)))
-
-
-def _unit(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    unit = np.array(rows, np.float32, order="C")
-    faiss.normalize_L2(unit)  # leaves rows of zeros alone
-    return unit
+    """The neighbours of every row among all rows, in order of id."""
+    unit = unit_rows(rows)
+    index = ExactIndex(unit)
+    found = [index.search(unit[at : at + batch], at, k) for at in range(0, len(unit), batch)]
+    return joined(found, axis=0).by_id()

@@ -10,7 +10,8 @@ import numpy as np
 
 from gsl_scale import progress
 from gsl_scale.errors import InputError
-from gsl_scale.knn.exact import ExactIndex, Neighbours
+from gsl_scale.knn.exact import ExactIndex
+from gsl_scale.knn.neighbours import Neighbours, joined, unit_table
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.edges import Edges, edge_table, write_edge_part
@@ -43,23 +44,20 @@ def search_knn(
     features = data.nodes("features")
     parents = {"data": data.manifest.content}
     with Draft(folder, KIND, plan, config, parents, resume=True) as draft:
-        index = ExactIndex(features.shape[1])
-        for _, rows in features.parts():
-            index.add(rows)
+        unit = unit_table(features)
+        index = ExactIndex(unit)
         parts: list[Part] = []
         with progress.track("knn", plan.num_nodes) as advance:
             for shard, start, stop in plan:
                 part = draft.sealed("edges", shard)
                 if part is None:
                     found = [
-                        index.search(features.read(at, min(at + batch, stop)), at, k)
+                        index.search(unit[at : min(at + batch, stop)], at, k)
                         for at in range(start, stop, batch)
                     ]
-                    edges = Edges(
-                        np.repeat(np.arange(start, stop), k),
-                        np.concatenate([some.ids.ravel() for some in found]),
-                        np.concatenate([some.similarity.ravel() for some in found]),
-                    )
+                    ids, similarity = joined(found, axis=0).by_id()
+                    src = np.repeat(np.arange(start, stop), k)
+                    edges = Edges(src, ids.ravel(), similarity.ravel())
                     part = write_edge_part(draft, "edges", shard, edges)
                 parts.append(part)
                 advance(stop - start)

@@ -19,7 +19,8 @@ from gsl_scale.context import learner_input
 from gsl_scale.errors import GslError
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
-from gsl_scale.knn.exact import Neighbours, all_neighbours
+from gsl_scale.knn.exact import all_neighbours
+from gsl_scale.knn.neighbours import Neighbours
 from gsl_scale.postprocess import Sketch, learned_graph
 from gsl_scale.train.step import Model, Views, contrast_views
 
