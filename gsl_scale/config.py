@@ -157,6 +157,9 @@ class Knn(Block):
 
     k: Count = Field(AUTO, description="neighbours per node")
     keep_given: bool = Field(True, description="given edges are candidates too")
+    index: str = Field("auto", description="exact, ivf, hnsw or a FAISS factory string")
+    recall: float = Field(0.99, gt=0, le=1, description="an approximate search finds this share")
+    sample: int = Field(1000, gt=0, description="queries that are checked for it")
 
 
 class Learner(Block):
@@ -234,7 +237,9 @@ class Run(Block):
     """Where it runs. Nothing here changes what is learned, nor any digest."""
 
     shards: Count = Field(AUTO, description="node ranges on disk")
+    workers: int = Field(0, ge=0, description="Ray workers; 0: in this process, without Ray")
     threads: Count = Field(AUTO, description="threads per process")
+    memory: Amount = Field(AUTO, description="GiB per worker for an index; auto: what is free")
     batch: int = Field(8192, gt=0, description="query rows per kNN search")
     message_passing: Literal["torch", "dgl"] = Field("torch", description="kernels for graphs")
 

@@ -5,7 +5,6 @@ and shards, and its bytes are still whole.
 """
 
 import json
-import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import Any
 
 from gsl_scale import progress
 from gsl_scale.config import AUTO, Config, depends_on
+from gsl_scale.engine import set_threads, threads_of
 from gsl_scale.errors import CorruptError, NotAStoreError, StaleArtifactError, UserError
 from gsl_scale.ingest import input_paths
 from gsl_scale.ingest.inputs import changed
@@ -58,9 +58,8 @@ def _run_knn(config: Config, run: Path) -> Manifest:
     from gsl_scale.preset import Shape, resolve
 
     data = Artifact.open(run / "data")
-    k = resolve(config, Shape.of(data)).knn.k
-    keys = depends_on(config, ["knn"])
-    return search_knn(data, run / "knn", k, config=keys, batch=config.run.batch)
+    knn = resolve(config, Shape.of(data)).knn
+    return search_knn(data, run / "knn", knn, config.run, config=depends_on(config, ["knn"]))
 
 
 def _run_train(config: Config, run: Path) -> Manifest:
@@ -211,16 +210,10 @@ def _require_stage(name: str | None) -> None:
 
 def prepare_process(config: Config) -> None:
     """Set threads and kernels as `run` says."""
-    import faiss
-    import torch
-
     from gsl_scale.graph import ops
 
     ops.use(config.run.message_passing)
-    threads = config.run.threads
-    number = (os.cpu_count() or 1) if threads == AUTO else threads
-    faiss.omp_set_num_threads(number)
-    torch.set_num_threads(number)
+    set_threads(threads_of(config.run))
 
 
 def _write_config(config: Config, run: Path) -> None:

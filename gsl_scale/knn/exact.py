@@ -34,7 +34,10 @@ class ExactIndex:
 
     def search(self, queries: Rows, start: int, k: int) -> Neighbours:
         """The k best of the index for nodes start, start + 1, ...; never themselves."""
-        nodes = np.arange(start, start + len(queries))
+        return self.neighbours(queries, np.arange(start, start + len(queries)), k)
+
+    def neighbours(self, queries: Rows, nodes: Ids, k: int) -> Neighbours:
+        """The same for any nodes."""
         asked = min(k + 1 + _SPARE, len(self._rows))
         ids = faiss.knn(queries, self._rows, asked, metric=faiss.METRIC_INNER_PRODUCT)[1]
         which = np.repeat(np.arange(len(queries)), asked)

@@ -1,20 +1,26 @@
-"""Exact kNN over a node table, one shard of queries at a time, into an edge table.
+"""The kNN stage: a node table in, each node's k most similar others out, as an edge table.
 
-An edge (i, j, similarity) says that j is among the k nodes most similar to i.
+An edge (i, j, similarity) says that j is among the k nodes most similar to i. The index lies in one
+piece where it fits and in several where it does not; queries go shard by shard. Both are tasks,
+in this process or on Ray, and what an earlier attempt finished is not searched again.
 """
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gsl_scale import progress
+from gsl_scale.config import Knn, Run
+from gsl_scale.engine import Engine, engine
 from gsl_scale.errors import InputError
-from gsl_scale.knn.exact import ExactIndex
-from gsl_scale.knn.neighbours import Neighbours, joined, unit_table
+from gsl_scale.knn import pieces
+from gsl_scale.knn.gate import Recall, RecallError
+from gsl_scale.knn.neighbours import Neighbours
+from gsl_scale.knn.pieces import Piece, Search, Task
+from gsl_scale.knn.plan import EXACT, choose
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
-from gsl_scale.store.edges import Edges, edge_table, write_edge_part
+from gsl_scale.store.edges import edge_table
 from gsl_scale.store.manifest import Manifest, Part
 
 KIND = "candidates"
@@ -36,31 +42,91 @@ def read_candidates(knn: Artifact) -> Neighbours:
 
 
 def search_knn(
-    data: Artifact, folder: Path, k: int, *, config: dict[str, Any], batch: int
+    data: Artifact,
+    folder: Path,
+    knn: Knn,
+    run: Run,
+    *,
+    config: dict[str, Any],
+    table: str = "features",
 ) -> Manifest:
-    """Write the candidates artifact; shards that an earlier attempt finished are kept."""
-    plan = data.manifest.plan
-    require_k(k, plan.num_nodes)
-    features = data.nodes("features")
+    """Write the candidates artifact; `knn.k` is a number by now."""
+    shape, shards = data.nodes(table).shape, data.manifest.plan
+    require_k(knn.k, shards.num_nodes)
+    plan = choose(*shape, knn, run)
     parents = {"data": data.manifest.content}
-    with Draft(folder, KIND, plan, config, parents, resume=True) as draft:
-        unit = unit_table(features)
-        index = ExactIndex(unit)
-        parts: list[Part] = []
-        with progress.track("knn", plan.num_nodes) as advance:
-            for shard, start, stop in plan:
-                part = draft.sealed("edges", shard)
-                if part is None:
-                    found = [
-                        index.search(unit[at : min(at + batch, stop)], at, k)
-                        for at in range(start, stop, batch)
-                    ]
-                    ids, similarity = joined(found, axis=0).by_id()
-                    src = np.repeat(np.arange(start, stop), k)
-                    edges = Edges(src, ids.ravel(), similarity.ravel())
-                    part = write_edge_part(draft, "edges", shard, edges)
-                parts.append(part)
-                advance(stop - start)
-        draft.add_table("edges", edge_table(parts))
-        draft.facts = {"k": k, "index": "exact", "metric": "cosine"}
+    with Draft(folder, KIND, shards, config, parents, resume=True) as draft, engine(run) as pool:
+        search = Search(
+            data.folder, table, plan, draft.parts, knn.k, run.batch, knn.recall, knn.sample
+        )
+        progress.say(plan.line)
+        gates = [] if plan.exact else _prepare(search, pool)
+        if gates and not all(gate.passed for gate in gates):
+            worst = min(gates, key=lambda gate: gate.recall)
+            if knn.index != "auto":
+                raise _too_low(worst, plan.index)
+            plan = choose(*shape, knn.model_copy(update={"index": EXACT}), run)
+            search = replace(search, plan=plan)
+            progress.say(f"knn: {_reached(worst)}; searching exactly instead")
+            progress.say(plan.line)
+        draft.add_table("edges", edge_table(_search(search, pool)))
+        draft.facts = {
+            "k": knn.k,
+            "metric": "cosine",
+            "index": plan.index,
+            "pieces": plan.pieces,
+            "recall": [asdict(gate) for gate in gates],
+        }
         return draft.publish()
+
+
+def _prepare(search: Search, pool: Engine) -> list[Recall]:
+    """Train once, build every piece, check every piece."""
+    builds = [Piece(search, piece) for piece in range(search.plan.pieces)]
+    with progress.track("knn: index", 1 + len(builds)) as advance:
+        pieces.train(search)
+        advance(1, "trained")
+        gates = []
+        for _, gate in pool.map(pieces.build, builds):
+            gates.append(gate)
+            advance(1, f"recall {gate.recall:.3f}")
+    for gate in gates:
+        progress.say(f"knn: {_reached(gate)}")
+    return gates
+
+
+def _search(search: Search, pool: Engine) -> list[Part]:
+    """Every shard against every piece, piece by piece, then the best of each."""
+    shards = search.parts.plan
+    tasks = [
+        Task(search, piece, shard)
+        for piece in range(search.plan.pieces)
+        for shard in range(shards.num_shards)
+    ]
+    found: dict[int, Part | None] = {}
+    try:
+        with progress.track("knn", shards.num_nodes * search.plan.pieces) as advance:
+            for task, part in pool.map(pieces.answer, tasks):
+                found[task.shard] = part
+                start, stop = shards.bounds(task.shard)
+                advance(stop - start)
+    finally:
+        pieces.forget()
+    open_shards = [Task(search, 0, shard) for shard, part in found.items() if part is None]
+    for task, part in pool.map(pieces.merge, open_shards):
+        found[task.shard] = part
+    return [part for _, part in sorted(found.items()) if part is not None]
+
+
+def _reached(gate: Recall) -> str:
+    effort = ", ".join(f"{name} {value}" for name, value in gate.effort.items())
+    return f"recall {gate.recall:.4f} on {gate.sample:,} queries with {effort}"
+
+
+def _too_low(gate: Recall, index: str) -> RecallError:
+    return RecallError(
+        f"{index} reaches {_reached(gate)}; knn.recall asks for {gate.target}.",
+        "Its answers would miss neighbours. These vectors may have no clusters to go by.",
+        "Set knn.index=exact, or knn.recall lower.",
+        stage="knn",
+    )

@@ -12,7 +12,6 @@ import contextlib
 import ctypes
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -25,8 +24,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pydantic import ValidationError
-
 from gsl_scale import __version__
 from gsl_scale.config import digest
 from gsl_scale.errors import ClaimedError, DiskFullError, NotAStoreError
@@ -34,16 +31,16 @@ from gsl_scale.store.manifest import (
     FILE_NAME,
     InputFile,
     Manifest,
-    Part,
     Table,
     sync_folder,
     write_durably,
     write_manifest,
 )
+from gsl_scale.store.parts import Parts
 from gsl_scale.store.shards import ShardPlan
 
 
-class Draft:
+class Draft(Parts):
     """An artifact being written. Use as a context manager; leaving it without `publish` keeps
     the sealed parts if `resume` was asked for, and otherwise leaves nothing behind."""
 
@@ -58,8 +55,8 @@ class Draft:
         resume: bool = False,
     ) -> None:
         self.final = Path(os.path.abspath(final))  # noqa: PTH100 (resolve() would follow links)
-        self.folder = self.final.with_name(f".{self.final.name}.draft")
-        self.kind, self.plan, self.resume = kind, plan, resume
+        super().__init__(self.final.with_name(f".{self.final.name}.draft"), plan, resume)
+        self.kind = kind
         self.config, self.parents = config or {}, parents or {}
         self.inputs: list[InputFile] = []
         self.facts: dict[str, Any] = {}
@@ -91,44 +88,10 @@ class Draft:
             with _explained(self.final):
                 raise error
 
-    def path(self, table: str, shard: int, suffix: str) -> Path:
-        """Where a shard of a table is to be written."""
-        folder = self.folder / table
-        folder.mkdir(exist_ok=True)
-        return folder / f"part-{shard:05d}.{suffix}"
-
-    def scratch(self) -> Path:
-        """A folder for what need not outlive the draft."""
-        folder = self.folder / "scratch"
-        folder.mkdir(exist_ok=True)
-        return folder
-
-    def seal(self, table: str, shard: int, path: Path, rows: int) -> Part:
-        """Declare a part whole: flushed to disk, hashed and recorded."""
-        start, stop = self.plan.bounds(shard)
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        part = Part(
-            path=f"{table}/{path.name}",
-            start=start,
-            stop=stop,
-            rows=rows,
-            bytes=path.stat().st_size,
-            sha256=sha256,
-        )
-        if self.resume:
-            write_durably(self._record(table, shard), part.model_dump_json())
-        return part
-
-    def sealed(self, table: str, shard: int) -> Part | None:
-        """The record of a part that an earlier attempt finished, if it is still whole."""
-        try:
-            part = Part.model_validate_json(self._record(table, shard).read_bytes())
-            whole = (self.folder / part.path).stat().st_size == part.bytes
-        except (OSError, ValidationError):
-            return None
-        return part if whole else None
+    @property
+    def parts(self) -> Parts:
+        """What a worker needs to write parts of this draft."""
+        return Parts(self.folder, self.plan, self.resume)
 
     def add_table(self, name: str, table: Table) -> None:
         self.tables[name] = table
@@ -157,9 +120,6 @@ class Draft:
         write_manifest(self.folder, manifest)
         _swap(self.folder, self.final)
         return manifest
-
-    def _record(self, table: str, shard: int) -> Path:
-        return self.folder / "sealed" / f"{table}-{shard:05d}.json"
 
     def _refuse_foreign_folder(self) -> None:
         """Never put an artifact in the place of something gsl-scale did not write."""

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gsl_scale.store.draft import Draft
 from gsl_scale.store.manifest import Part, Table
 from gsl_scale.store.parquet import open_parquet, write_parquet
+from gsl_scale.store.parts import Parts
 
 Ids = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float32]
@@ -44,12 +44,12 @@ class Csr(NamedTuple):
     weight: Weights
 
 
-def write_edge_part(draft: Draft, table: str, shard: int, edges: Edges) -> Part:
+def write_edge_part(out: Parts, table: str, shard: int, edges: Edges) -> Part:
     """Write one shard whose edges are already sorted by (src, dst)."""
-    path = draft.path(table, shard, "parquet")
+    path = out.path(table, shard, "parquet")
     arrays = [pa.array(column) for column in edges]
     write_parquet(path, pa.Table.from_arrays(arrays, schema=SCHEMA), ENCODINGS)
-    return draft.seal(table, shard, path, len(edges.src))
+    return out.seal(table, shard, path, len(edges.src))
 
 
 def edge_table(parts: list[Part]) -> Table:
@@ -127,13 +127,13 @@ class EdgeShuffle:
 
     def __init__(
         self,
-        draft: Draft,
+        out: Parts,
         table: str = "edges",
         *,
         mirror: bool,
         merge: Literal["max", "sum"] = "max",
     ) -> None:
-        self.draft, self.table, self.mirror = draft, table, mirror
+        self.out, self.table, self.mirror = out, table, mirror
         self._merge = np.maximum if merge == "max" else np.add
         self.counts = ShuffleCounts()
         self._waiting: list[npt.NDArray[np.void]] = []
@@ -162,7 +162,7 @@ class EdgeShuffle:
             return
         block = np.concatenate(self._waiting)
         self._waiting, self._num_waiting = [], 0
-        owner = self.draft.plan.owner(block["src"])
+        owner = self.out.plan.owner(block["src"])
         order = np.argsort(owner, kind="stable")
         block, owner = block[order], owner[order]
         shards, starts = np.unique(owner, return_index=True)
@@ -171,13 +171,13 @@ class EdgeShuffle:
                 file.write(block[start:stop].tobytes())
 
     def _spill_path(self, shard: int) -> Path:
-        return self.draft.scratch() / f"{self.table}-{shard:05d}.bin"
+        return self.out.scratch() / f"{self.table}-{shard:05d}.bin"
 
     def finish(self, advance: Callable[[int], None] = lambda _: None) -> Table:
         """Sort and write every shard; `advance` hears of each."""
         self._spill()
         parts = []
-        for shard, start, _ in self.draft.plan:
+        for shard, start, _ in self.out.plan:
             parts.append(self._sort_shard(shard, start))
             advance(1)
         return edge_table(parts)
@@ -186,7 +186,7 @@ class EdgeShuffle:
         path = self._spill_path(shard)
         block = np.fromfile(path, _SPILLED) if path.exists() else np.empty(0, _SPILLED)
         path.unlink(missing_ok=True)
-        key = (block["src"] - start) * self.draft.plan.num_nodes + block["dst"]
+        key = (block["src"] - start) * self.out.plan.num_nodes + block["dst"]
         order = np.argsort(key)
         key = key[order]
         weight, origin = block["weight"][order], block["origin"][order]
@@ -200,5 +200,5 @@ class EdgeShuffle:
             key = key[first]
         self.counts.one_way += int((origin == _MIRRORED).sum())
         self.counts.stored += len(key)
-        src, dst = np.divmod(key, self.draft.plan.num_nodes)
-        return write_edge_part(self.draft, self.table, shard, Edges(src + start, dst, weight))
+        src, dst = np.divmod(key, self.out.plan.num_nodes)
+        return write_edge_part(self.out, self.table, shard, Edges(src + start, dst, weight))

@@ -13,19 +13,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gsl_scale.errors import CorruptError, InputError
-from gsl_scale.store.draft import Draft
 from gsl_scale.store.manifest import Part, Table
 from gsl_scale.store.parquet import open_parquet, write_parquet
+from gsl_scale.store.parts import Parts
 
 Rows = npt.NDArray[np.floating[Any]]
 
 
-def write_rows(draft: Draft, name: str, blocks: Iterable[Rows], dim: int, dtype: str) -> Table:
+def write_rows(out: Parts, name: str, blocks: Iterable[Rows], dim: int, dtype: str) -> Table:
     """Stream blocks of rows into .npy parts; memory holds one block."""
-    cut = _cut_at_shards(blocks, draft)
+    cut = _cut_at_shards(blocks, out)
     parts = []
-    for shard, start, stop in draft.plan:
-        path = draft.path(name, shard, "npy")
+    for shard, start, stop in out.plan:
+        path = out.path(name, shard, "npy")
         with path.open("wb") as file:
             header = {"descr": np.dtype(dtype).str, "fortran_order": False}
             np.lib.format.write_array_header_1_0(file, {**header, "shape": (stop - start, dim)})
@@ -34,31 +34,31 @@ def write_rows(draft: Draft, name: str, blocks: Iterable[Rows], dim: int, dtype:
                 rows = next(cut)
                 file.write(np.ascontiguousarray(rows, dtype).data)
                 written += len(rows)
-        parts.append(draft.seal(name, shard, path, stop - start))
+        parts.append(out.seal(name, shard, path, stop - start))
     next(cut, None)  # a row too many is found here
     return Table(format="npy", columns={name: dtype, "dim": str(dim)}, parts=parts)
 
 
-def write_columns(draft: Draft, name: str, blocks: Iterable[pa.Table]) -> Table:
+def write_columns(out: Parts, name: str, blocks: Iterable[pa.Table]) -> Table:
     """Stream blocks of a Parquet node table (labels, ids) into parts."""
-    cut = _cut_at_shards(blocks, draft)
+    cut = _cut_at_shards(blocks, out)
     parts, columns = [], {}
-    for shard, start, stop in draft.plan:
+    for shard, start, stop in out.plan:
         pieces: list[pa.Table] = []
         while sum(map(len, pieces)) < stop - start:
             pieces.append(next(cut))
         table = pa.concat_tables(pieces)
         columns = {field.name: str(field.type) for field in table.schema}
-        path = draft.path(name, shard, "parquet")
+        path = out.path(name, shard, "parquet")
         write_parquet(path, table)
-        parts.append(draft.seal(name, shard, path, len(table)))
+        parts.append(out.seal(name, shard, path, len(table)))
     next(cut, None)
     return Table(format="parquet", columns=columns, parts=parts)
 
 
-def _cut_at_shards(blocks: Iterable[Any], draft: Draft) -> Iterator[Any]:
+def _cut_at_shards(blocks: Iterable[Any], out: Parts) -> Iterator[Any]:
     """The same rows in blocks that never cross a shard border."""
-    plan, at = draft.plan, 0
+    plan, at = out.plan, 0
     borders = iter([stop for _, _, stop in plan])
     border = next(borders)
     for block in blocks:

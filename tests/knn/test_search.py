@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gsl_scale.config import Knn, Run
 from gsl_scale.config_file import make_config
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.write import write_data
@@ -11,11 +12,13 @@ from gsl_scale.knn.search import search_knn
 from gsl_scale.store import Artifact
 
 
-def candidates(folder, rows, k, num_shards=1, batch=64):
+def candidates(folder, rows, k, num_shards=1, batch=64, knn=None, run=None):
     np.save(folder / "x.npy", rows)
     data = {"source": "tables", "features": str(folder / "x.npy")}
     write_data(make_config({"data": data, "run": {"shards": num_shards}}), folder / "data")
-    search_knn(Artifact.open(folder / "data"), folder / "knn", k, config={"k": k}, batch=batch)
+    settings = Knn(k=k, **(knn or {}))
+    where = Run(batch=batch, **(run or {}))
+    search_knn(Artifact.open(folder / "data"), folder / "knn", settings, where, config={"k": k})
     return Artifact.open(folder / "knn").edges().read()
 
 
@@ -71,7 +74,7 @@ def test_finished_shards_are_not_searched_again(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError):
         candidates(tmp_path / "again", rows, 3, num_shards=3)
     data = Artifact.open(tmp_path / "again/data")
-    search_knn(data, tmp_path / "again/knn", 3, config={"k": 3}, batch=64)
+    search_knn(data, tmp_path / "again/knn", Knn(k=3), Run(batch=64), config={"k": 3})
     assert calls == [0, 10, 20, 20]
     found = Artifact.open(tmp_path / "again/knn").edges().read()
     assert all((a == b).all() for a, b in zip(found, expected, strict=True))

@@ -1,0 +1,105 @@
+"""Where work on shards runs: in this process, or as Ray tasks on any number of workers."""
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+from gsl_scale.config import AUTO, Run
+from gsl_scale.errors import GslError
+
+_RETRIES = 3  # of a task whose worker died
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """Runs a function on every task; results come as they are done, in any order."""
+
+    def map(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[tuple[Task, Result]]: ...
+
+
+class InProcess:
+    """One task after the other."""
+
+    def map(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[tuple[Task, Result]]:
+        for task in tasks:
+            yield task, function(task)
+
+
+class OnRay:
+    """Each task a Ray task; one whose worker dies is run again."""
+
+    def __init__(self, run: Run, threads: int) -> None:
+        self._run, self._threads = run, threads
+
+    def map(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[tuple[Task, Result]]:
+        import ray
+
+        remote: Any = ray.remote(num_cpus=self._threads, max_retries=_RETRIES)(_call)
+        waiting = list(tasks)
+        running: dict[Any, Task] = {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < self._run.workers:
+                    task = waiting.pop(0)
+                    running[remote.remote(function, task, self._threads)] = task
+                (done,), _ = ray.wait(list(running), num_returns=1)
+                task = running.pop(done)
+                try:
+                    yield task, ray.get(done)
+                except ray.exceptions.RayTaskError as error:
+                    if isinstance(error.cause, GslError):
+                        raise error.cause from None
+                    raise
+        finally:
+            for left in running:
+                ray.cancel(left, force=True)
+
+
+def _call(function: Callable[[Task], Result], task: Task, threads: int) -> Result:
+    set_threads(threads)
+    return function(task)
+
+
+@contextmanager
+def engine(run: Run) -> Iterator[Engine]:
+    """The engine a run asks for. Joins the cluster at RAY_ADDRESS, or starts Ray here."""
+    if run.workers == 0:
+        yield InProcess()
+        return
+    import ray
+
+    threads = max(1, threads_of(run) // run.workers) if run.threads == AUTO else run.threads
+    started = not ray.is_initialized()
+    if started:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        address = os.environ.get("RAY_ADDRESS")
+        here: dict[str, Any] = {} if address else {"num_cpus": run.workers * threads}
+        ray.init(address, include_dashboard=False, logging_level=logging.WARNING, **here)
+    try:
+        yield OnRay(run, threads)
+    finally:
+        if started:
+            ray.shutdown()
+
+
+def threads_of(run: Run) -> int:
+    """Threads of a process that has the machine to itself."""
+    return (os.cpu_count() or 1) if run.threads == AUTO else run.threads
+
+
+def set_threads(number: int) -> None:
+    import faiss
+    import torch
+
+    faiss.omp_set_num_threads(number)
+    torch.set_num_threads(number)

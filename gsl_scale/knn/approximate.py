@@ -1,0 +1,113 @@
+"""Approximate search by a FAISS index, its answers compared anew with the vectors themselves."""
+
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+
+from gsl_scale.errors import ConfigError
+from gsl_scale.knn.exact import ExactIndex
+from gsl_scale.knn.neighbours import Ids, Neighbours, Rows, nobody
+from gsl_scale.knn.plan import SearchPlan, padded
+
+_ROUNDS = 5  # of k-means: lists need to be even, not perfect
+_FIRST_FACTOR = 4  # answers compared anew, per answer wanted
+
+
+class ApproximateIndex:
+    """Nodes first, first + 1, ...; `effort` trades time for recall."""
+
+    def __init__(self, index: Any, first: int = 0) -> None:
+        """`index`: a FAISS IndexRefineFlat."""
+        self._index, self._first = index, first
+        self._inner = faiss.downcast_index(index.base_index)
+
+    @classmethod
+    def train(cls, sample: Rows, plan: SearchPlan) -> "ApproximateIndex":
+        """An empty index whose quantiser knows these rows of length 1."""
+        dim = padded(sample.shape[1])
+        try:
+            inner: Any = faiss.index_factory(dim, plan.index, faiss.METRIC_INNER_PRODUCT)
+        except RuntimeError as error:
+            raise ConfigError(
+                f"knn.index: FAISS cannot make {plan.index!r}.",
+                str(error).splitlines()[0],
+                "Use auto, exact, ivf, hnsw, or a factory string such as IVF1024,PQ64x4fs.",
+            ) from None
+        if isinstance(inner, faiss.IndexIVF):
+            inner.cp.niter, inner.cp.spherical, inner.cp.seed = _ROUNDS, True, 1
+            inner.cp.max_points_per_centroid = 1 << 20  # the sample is already the right size
+        index = faiss.IndexRefineFlat(inner)
+        inner.this.disown()
+        index.own_fields = True
+        index.k_factor = _FIRST_FACTOR
+        index.train(_even(sample))
+        return cls(index)
+
+    def add(self, rows: Rows) -> None:
+        self._index.add(_even(rows))
+
+    def write(self, path: Path) -> None:
+        faiss.write_index(self._index, str(path))
+
+    @classmethod
+    def read(cls, path: Path, first: int = 0) -> "ApproximateIndex":
+        return cls(faiss.read_index(str(path)), first)
+
+    @property
+    def rows(self) -> Rows:
+        """The vectors themselves, as they lie in the index."""
+        flat: Any = faiss.downcast_index(self._index.refine_index)
+        view = faiss.rev_swig_ptr(flat.get_xb(), flat.ntotal * flat.d)
+        rows: Rows = view.reshape(flat.ntotal, flat.d)
+        return rows
+
+    def exact(self) -> ExactIndex:
+        """The same nodes, searched exactly."""
+        return ExactIndex(self.rows, self._first)
+
+    def search(self, queries: Rows, start: int, k: int) -> Neighbours:
+        """About the k best for nodes start, start + 1, ...; never themselves."""
+        return self.neighbours(queries, np.arange(start, start + len(queries)), k)
+
+    def neighbours(self, queries: Rows, nodes: Ids, k: int) -> Neighbours:
+        """The same for any nodes; where lists that were looked into held too few, exactly."""
+        queries = _even(queries)
+        asked = min(k + 1, self._index.ntotal)
+        similarity, ids = self._index.search(queries, asked)
+        missing = ids < 0
+        ids = np.where(missing, nobody(1, 1).ids, ids + self._first)
+        similarity = np.where(missing, np.float32(-np.inf), similarity)
+        found = Neighbours(ids, similarity).without(nodes).best(k)
+        short = np.flatnonzero(missing.any(axis=1))
+        if len(short):
+            again = self.exact().neighbours(queries[short], nodes[short], k)
+            found.ids[short], found.similarity[short] = again
+        return found
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """What may be raised: lists or nodes looked into, and answers compared anew."""
+        if isinstance(self._inner, faiss.IndexIVF):
+            looked = {"nprobe": int(self._inner.nprobe)}
+        elif isinstance(self._inner, faiss.IndexHNSW):
+            looked = {"efSearch": int(self._inner.hnsw.efSearch)}
+        else:
+            looked = {}
+        return looked | {"k_factor": int(self._index.k_factor)}
+
+    def set_effort(self, looked: float, factor: int) -> None:
+        """`looked`: the share of all lists (IVF), or of all nodes (HNSW), to look into."""
+        if isinstance(self._inner, faiss.IndexIVF):
+            self._inner.nprobe = max(1, round(looked * self._inner.nlist))
+        elif isinstance(self._inner, faiss.IndexHNSW):
+            self._inner.hnsw.efSearch = max(16, round(looked * self._index.ntotal))
+        self._index.k_factor = factor
+
+
+def _even(rows: Rows) -> Rows:
+    """With a column of zeros more if they are odd in number."""
+    if rows.shape[1] == padded(rows.shape[1]):
+        return rows
+    return np.pad(rows, ((0, 0), (0, 1)))

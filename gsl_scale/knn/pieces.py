@@ -1,0 +1,190 @@
+"""What tasks do: build a piece of the index, search it for one shard of queries, merge.
+
+A task knows only folders and numbers, so it runs in this process or on any worker that sees them.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from gsl_scale.knn.approximate import ApproximateIndex
+from gsl_scale.knn.exact import ExactIndex
+from gsl_scale.knn.gate import Recall, pass_gate
+from gsl_scale.knn.neighbours import Neighbours, Rows, joined, unit_rows
+from gsl_scale.knn.plan import SearchPlan
+from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.edges import Edges, write_edge_part
+from gsl_scale.store.manifest import Part, write_durably
+from gsl_scale.store.nodes import NodeTable
+from gsl_scale.store.parts import Parts
+
+_ROWS_AT_ONCE = 65_536
+
+
+@dataclass(frozen=True)
+class Search:
+    """What all tasks share."""
+
+    folder: Path  # the artifact that is searched
+    table: str
+    plan: SearchPlan
+    parts: Parts
+    k: int
+    batch: int
+    recall: float
+    sample: int
+
+    def rows(self) -> NodeTable:
+        return Artifact.open(self.folder).nodes(self.table)
+
+    def scratch(self, name: str) -> Path:
+        folder = self.parts.scratch() / self.plan.name
+        folder.mkdir(exist_ok=True)
+        return folder / name
+
+    def index_path(self, piece: int) -> Path:
+        return self.scratch(f"index-{piece:05d}.faiss")
+
+    def answers_path(self, piece: int, shard: int) -> Path:
+        return self.scratch(f"answers-{piece:05d}-{shard:05d}.npz")
+
+    @property
+    def trained_path(self) -> Path:
+        return self.scratch("trained.faiss")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of the index to be built."""
+
+    search: Search
+    piece: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """One shard of queries against one piece of the index."""
+
+    search: Search
+    piece: int
+    shard: int
+
+
+def train(search: Search) -> None:
+    """The quantiser, trained once on a sample and shared by all pieces."""
+    if search.trained_path.exists():
+        return
+    rows, plan = search.rows(), search.plan
+    chosen = np.sort(_rng().choice(plan.num_nodes, plan.training_rows, replace=False))
+    index = ApproximateIndex.train(unit_rows(rows.rows(chosen)), plan)
+    _write_index(index, search.trained_path)
+
+
+def build(task: Piece) -> Recall:
+    """A piece with its nodes in it, as thorough as its recall demands."""
+    search, piece = task.search, task.piece
+    path = search.index_path(piece)
+    record = path.with_suffix(".json")
+    if record.exists():
+        return Recall(**json.loads(record.read_text()))
+    rows = search.rows()
+    start, stop = search.plan.bounds(piece)
+    index = ApproximateIndex.read(search.trained_path, start)
+    for at in range(start, stop, _ROWS_AT_ONCE):
+        index.add(unit_rows(rows.read(at, min(at + _ROWS_AT_ONCE, stop))))
+    size = min(search.sample, search.plan.num_nodes)
+    nodes = np.sort(_rng().choice(search.plan.num_nodes, size, replace=False))
+    k = min(search.k, stop - start - 1)
+    gate = pass_gate(index, unit_rows(rows.rows(nodes)), nodes, k, search.recall)
+    _write_index(index, path)
+    write_durably(record, json.dumps(asdict(gate)))
+    return gate
+
+
+def answer(task: Task) -> Part | None:
+    """The neighbours of a shard; its edges if the index is whole, else one piece's answers."""
+    search = task.search
+    done = search.parts.sealed("edges", task.shard)
+    if done is not None:
+        return done
+    path = search.answers_path(task.piece, task.shard)
+    if path.exists():
+        return None
+    start, stop = search.parts.plan.bounds(task.shard)
+    rows, index = search.rows(), _index(search, task.piece)
+    found = []
+    for at in range(start, stop, search.batch):
+        queries = unit_rows(rows.read(at, min(at + search.batch, stop)))
+        found.append(index.search(queries, at, search.k))
+    answers = joined(found, axis=0)
+    if search.plan.pieces == 1:
+        return _write(search, task.shard, answers)
+    draft = path.with_suffix(".tmp.npz")
+    np.savez(draft, ids=answers.ids, similarity=answers.similarity)
+    draft.rename(path)
+    return None
+
+
+def merge(task: Task) -> Part:
+    """The best of all pieces' answers for a shard, as edges."""
+    search = task.search
+    done = search.parts.sealed("edges", task.shard)
+    if done is not None:
+        return done
+    best: Neighbours | None = None
+    for piece in range(search.plan.pieces):
+        with np.load(search.answers_path(piece, task.shard)) as file:
+            more = Neighbours(file["ids"], file["similarity"])
+        best = more if best is None else joined([best, more], axis=1).best(search.k)
+    assert best is not None
+    return _write(search, task.shard, best)
+
+
+def _write(search: Search, shard: int, found: Neighbours) -> Part:
+    start, stop = search.parts.plan.bounds(shard)
+    ids, similarity = found.by_id()
+    src = np.repeat(np.arange(start, stop), search.k)
+    edges = Edges(src, ids.ravel(), similarity.ravel())
+    return write_edge_part(search.parts, "edges", shard, edges)
+
+
+def _index(search: Search, piece: int) -> ExactIndex | ApproximateIndex:
+    """The last one is kept: tasks come piece by piece."""
+    if search.plan.exact:
+        start, stop = search.plan.bounds(piece)
+        return ExactIndex(_unit_piece(search.folder, search.table, start, stop), start)
+    return _read_index(search.index_path(piece), search.plan.bounds(piece)[0])
+
+
+@lru_cache(maxsize=1)
+def _unit_piece(folder: Path, table: str, start: int, stop: int) -> Rows:
+    rows = Artifact.open(folder).nodes(table)
+    unit = np.empty((stop - start, rows.shape[1]), np.float32)
+    for at in range(start, stop, _ROWS_AT_ONCE):
+        end = min(at + _ROWS_AT_ONCE, stop)
+        unit[at - start : end - start] = unit_rows(rows.read(at, end))
+    return unit
+
+
+@lru_cache(maxsize=1)
+def _read_index(path: Path, first: int) -> ApproximateIndex:
+    return ApproximateIndex.read(path, first)
+
+
+def forget() -> None:
+    """Let go of the index that this process still holds."""
+    _unit_piece.cache_clear()
+    _read_index.cache_clear()
+
+
+def _write_index(index: ApproximateIndex, path: Path) -> None:
+    draft = path.with_suffix(".tmp")
+    index.write(draft)
+    draft.rename(path)
+
+
+def _rng() -> np.random.Generator:
+    return np.random.default_rng(0)

@@ -1,0 +1,106 @@
+"""Which index to search with, in how many pieces, and the memory it takes: decided beforehand."""
+
+import math
+import os
+from dataclasses import dataclass
+
+from gsl_scale.config import AUTO, Knn, Run, digest
+from gsl_scale.errors import InputError
+
+EXACT = "exact"
+# Products of an exact search (n² d) up to which it is not worth approximating: seconds on a core.
+_AFFORDABLE = 5e11
+_SHARE_OF_MEMORY = 0.6  # of what is free, for the index; the rest is for queries and answers
+_SCRATCH = 256 << 20  # batches of queries, their answers, FAISS's own buffers
+_SAMPLE_PER_LIST = 50
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """`index` is 'exact' or a FAISS factory string over `dim` columns, re-ranked exactly."""
+
+    index: str
+    num_nodes: int
+    dim: int
+    pieces: int
+    bill: dict[str, int]
+
+    @property
+    def exact(self) -> bool:
+        return self.index == EXACT
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.bill.values())
+
+    @property
+    def training_rows(self) -> int:
+        """How many rows the quantiser is trained on."""
+        lists = [int(word[3:]) for word in self.index.split(",") if _is_ivf(word)]
+        return min(self.num_nodes, max(10_000, _SAMPLE_PER_LIST * max(lists, default=0)))
+
+    def bounds(self, piece: int) -> tuple[int, int]:
+        """The nodes of a piece of the index."""
+        n = self.num_nodes
+        return piece * n // self.pieces, (piece + 1) * n // self.pieces
+
+    @property
+    def line(self) -> str:
+        """The bill, for a person."""
+        items = ", ".join(f"{name} {_size(value)}" for name, value in self.bill.items())
+        where = "" if self.pieces == 1 else f" in {self.pieces} pieces"
+        what = f"{self.index} index of {self.num_nodes:,} × {self.dim}{where}"
+        return f"knn: {what}; memory per worker: {items}"
+
+    @property
+    def name(self) -> str:
+        """What is built for one plan is of no use to another."""
+        return digest([self.index, self.pieces])[:12]
+
+
+def choose(num_nodes: int, dim: int, knn: Knn, run: Run) -> SearchPlan:
+    """The plan for a search of all nodes among all nodes."""
+    index = knn.index
+    if index == "auto":
+        index = EXACT if float(num_nodes) ** 2 * dim <= _AFFORDABLE else "ivf"
+    bill = {"vectors": 4 * num_nodes * dim}
+    if index != EXACT:
+        index = {"ivf": _ivf(num_nodes, dim), "hnsw": "HNSW32"}.get(index, index)
+        code = 4 * (dim + 64) if "HNSW" in index or "Flat" in index else dim // 4 + 8
+        bill["codes"] = num_nodes * code
+    memory = memory_for_index(run)
+    pieces = math.ceil(sum(bill.values()) / memory)
+    if pieces > num_nodes:
+        raise InputError(
+            f"run.memory leaves {_size(memory)} for the index, not even one node's share.",
+            next_step="Raise run.memory (GiB per worker).",
+        )
+    bill = {name: math.ceil(value / pieces) for name, value in bill.items()}
+    return SearchPlan(index, num_nodes, dim, pieces, bill | {"batches": _SCRATCH})
+
+
+def memory_for_index(run: Run) -> int:
+    """Bytes a worker may fill with an index."""
+    if run.memory != AUTO:
+        return max(1, int(run.memory * 2**30) - _SCRATCH)
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return int(_SHARE_OF_MEMORY * free / max(1, run.workers))
+
+
+def _ivf(num_nodes: int, dim: int) -> str:
+    """Lists of about √n/4 nodes; in each, codes of 4 bits per two columns, scanned in registers."""
+    lists = max(1, min(round(4 * math.sqrt(num_nodes)), num_nodes // 40))
+    return f"IVF{lists},PQ{max(1, padded(dim) // 2)}x4fs"
+
+
+def padded(dim: int) -> int:
+    """Columns come in pairs."""
+    return dim + dim % 2
+
+
+def _is_ivf(word: str) -> bool:
+    return word.startswith("IVF") and word[3:].isdigit()
+
+
+def _size(value: int) -> str:
+    return f"{value / 2**30:.2f} GiB" if value >= 2**30 else f"{value / 2**20:,.0f} MiB"
