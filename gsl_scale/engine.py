@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
@@ -66,7 +67,12 @@ class OnRay:
 
 
 def _call(function: Callable[[Task], Result], task: Task, threads: int) -> Result:
-    set_threads(threads)
+    """In a worker; searches need no torch, and importing it takes seconds."""
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    if "torch" in sys.modules:
+        set_threads(threads)
     return function(task)
 
 

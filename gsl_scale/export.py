@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from gsl_scale import progress
 from gsl_scale.config import Config, depends_on
-from gsl_scale.knn.exact import ExactIndex
-from gsl_scale.knn.neighbours import unit_table
+from gsl_scale.knn.search import search_knn
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
@@ -27,21 +26,21 @@ _EDGES_AT_ONCE = 65_536
 
 
 def export_stage(config: Config, data: Artifact, learned: Artifact, folder: Path) -> Manifest:
-    k = resolve(config, Shape.of(data)).knn.k
+    knn = resolve(config, Shape.of(data)).knn
     embeddings = learned.nodes("embeddings")
     given = data.edges() if config.knn.keep_given and "edges" in data else None
     parents = {"data": data.manifest.content, "embeddings": learned.manifest.content}
     plan = data.manifest.plan
     with Draft(folder, KIND, plan, depends_on(config, ["knn"]), parents) as draft:
-        unit = unit_table(embeddings)
-        index = ExactIndex(unit)
+        candidates = draft.scratch() / "candidates"
+        search_knn(learned, candidates, knn, config.run, config={}, table="embeddings")
+        found = Artifact.open(candidates).edges()
         shuffle = EdgeShuffle(draft, mirror=True, merge="sum")
         with progress.track("export", plan.num_nodes) as advance:
             for _, start, stop in plan:
                 for at in range(start, stop, config.run.batch):
                     end = min(at + config.run.batch, stop)
-                    found = index.search(unit[at:end], at, k).ids
-                    src, dst = np.repeat(np.arange(at, end), k), found.ravel()
+                    src, dst, _ = found.read(at, end)
                     if given is not None:
                         src, dst = _joined(src, dst, given.read(at, end)[:2], plan.num_nodes)
                     weight = cosine(embeddings, src, dst) * np.float32(0.5)
@@ -51,7 +50,7 @@ def export_stage(config: Config, data: Artifact, learned: Artifact, folder: Path
         draft.add_table("edges", shuffle.finish())
         if "ids" in data:
             draft.add_table("ids", write_columns(draft, "ids", [data.columns("ids")]))
-        draft.facts = {"k": k, "edges": shuffle.counts.stored // 2}
+        draft.facts = {"k": knn.k, "edges": shuffle.counts.stored // 2}
         return draft.publish()
 
 

@@ -44,7 +44,7 @@ def resolve(config: Config, shape: Shape) -> Config:
     small = n < 10_000
     k = config.knn.k
     if k == AUTO:
-        k = max(1, min(20 if n < 5000 else 10, n // 6))
+        k = max(1, min(10 if shape.has_edges or n >= 5000 else 20, n // 6))
     chosen: dict[str, dict[str, Any]] = {
         "learner": _learner(config.learner, shape, small),
         "knn": {"k": k},
@@ -55,7 +55,7 @@ def resolve(config: Config, shape: Shape) -> Config:
             "batch": min(n, 512 if small else 2048),
         },
         "anchor": {"budget": 2 * k},
-        "train": {"steps": 300},
+        "train": {"steps": 300 if small else 600},
         "evaluate": {
             "hidden": 256 if n >= LARGE else 32,
             "layers": 3 if n >= LARGE else 2,
@@ -80,9 +80,9 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
     """
     words = shape.nonzero < _WORDS
     if shape.has_edges:
-        kind, context, own, rate = "mlp", "smooth", 0.7 if words else 0.0, 1e-4
+        kind, context, own, rate = "mlp", "smooth", 0.5 if words else 0.0, 1e-4 if small else 1e-3
     elif words:
-        kind, context, own, rate = "attentive", "words", 0.8, 1e-3
+        kind, context, own, rate = "attentive", "words", 0.4, 1e-5
     elif not small:
         kind, context, own, rate = "mlp", "none", 0.0, 1e-3
     elif shape.nonzero < _DENSE:

@@ -205,3 +205,14 @@ def print_sweep(table: list[dict[str, Any]]) -> None:
     out = _out()
     out.print(shown)
     out.print(f"\nBest by validation: {' '.join(best['settings'])}", markup=False)
+
+
+def print_knn(facts: dict[str, Any]) -> None:
+    out = _out()
+    how = "exact" if facts["index"] == "exact" else f"{facts['index']}, re-ranked exactly"
+    out.print(f"{facts['rows']:,} rows, {facts['k']} neighbours each, cosine, {how}")
+    for gate in facts["recall"] if facts["index"] != "exact" else ():
+        out.print(f"recall {gate['recall']:.4f} on {gate['sample']:,} rows that were checked")
+    out.print(f"\nThe neighbours lie in {facts['folder']}/edges; read them with", soft_wrap=True)
+    out.print(f'  pandas.read_parquet("{facts["folder"]}/edges")', soft_wrap=True)
+    out.print(f"  gsl-scale export {facts['folder']} --out neighbours.csv", soft_wrap=True)

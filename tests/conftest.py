@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import pytest
 from gsl_scale import cli, progress
 
 ROOT = Path(__file__).parent.parent
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 
 class Result(NamedTuple):
@@ -45,3 +46,13 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}: set GSL_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def ray_here() -> Iterator[None]:
+    """One Ray for all tests, on this machine; ends with them."""
+    import ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()

@@ -147,8 +147,11 @@ def export(
     from gsl_scale.store import Artifact
 
     store = folder / "graph" if (folder / "graph").is_dir() else folder
-    edges = write_file(Artifact.open(store), out)
+    artifact = Artifact.open(store)
+    rows = write_file(artifact, out)
+    one_way = artifact.manifest.kind == "candidates"
+    what = "one for each neighbour" if one_way else f"both directions of {rows // 2:,} edges"
     if as_json:
-        print_json({"file": str(out), "edges": edges})
+        print_json({"file": str(out), "edges": rows})
     else:
-        typer.echo(f"{out}: {edges:,} rows, both directions of {edges // 2:,} edges")
+        typer.echo(f"{out}: {rows:,} rows, {what}")

@@ -15,7 +15,7 @@ from gsl_scale.graph.features import Features
 from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import write_data
-from gsl_scale.knn.exact import all_neighbours
+from gsl_scale.knn.finder import Finder
 from gsl_scale.memory import keep_freed_memory
 from gsl_scale.pipeline import prepare_process
 from gsl_scale.postprocess import Sketch, learned_graph
@@ -86,7 +86,7 @@ def _watched(config: Config, data: Artifact, out: Path, blind: bool) -> dict[str
         task = task.blind()
     settings = config.evaluate
     choices = Classifier.choices(settings)
-    nearest = all_neighbours(features.dense.numpy(), config.knn.k, config.run.batch)
+    nearest = Finder(config.knn, config.run)(features.dense.numpy())
 
     def baselines() -> dict[str, Any]:
         knn = learned_graph(features.dense, Sketch.from_candidates(nearest.ids))

@@ -11,7 +11,7 @@ from gsl_scale.knn.exact import ExactIndex
 from gsl_scale.knn.neighbours import Ids, Neighbours, Rows, nobody
 from gsl_scale.knn.plan import SearchPlan, padded
 
-_ROUNDS = 5  # of k-means: lists need to be even, not perfect
+_ROUNDS, _ROUNDS_AGAIN = 5, 2  # of k-means: lists need to be even, not perfect
 _FIRST_FACTOR = 4  # answers compared anew, per answer wanted
 
 
@@ -24,8 +24,13 @@ class ApproximateIndex:
         self._inner = faiss.downcast_index(index.base_index)
 
     @classmethod
-    def train(cls, sample: Rows, plan: SearchPlan) -> "ApproximateIndex":
-        """An empty index whose quantiser knows these rows of length 1."""
+    def train(
+        cls, sample: Rows, plan: SearchPlan, centroids: Rows | None = None
+    ) -> "ApproximateIndex":
+        """An empty index whose quantiser knows these rows of length 1.
+
+        `centroids` of an earlier index are re-centred instead of being sought anew.
+        """
         dim = padded(sample.shape[1])
         try:
             inner: Any = faiss.index_factory(dim, plan.index, faiss.METRIC_INNER_PRODUCT)
@@ -35,14 +40,14 @@ class ApproximateIndex:
                 str(error).splitlines()[0],
                 "Use auto, exact, ivf, hnsw, or a factory string such as IVF1024,PQ64x4fs.",
             ) from None
+        sample = _even(sample)
         if isinstance(inner, faiss.IndexIVF):
-            inner.cp.niter, inner.cp.spherical, inner.cp.seed = _ROUNDS, True, 1
-            inner.cp.max_points_per_centroid = 1 << 20  # the sample is already the right size
+            inner.quantizer.add(_centroids(sample, inner.nlist, centroids))
         index = faiss.IndexRefineFlat(inner)
         inner.this.disown()
         index.own_fields = True
         index.k_factor = _FIRST_FACTOR
-        index.train(_even(sample))
+        index.train(sample)
         return cls(index)
 
     def add(self, rows: Rows) -> None:
@@ -63,9 +68,9 @@ class ApproximateIndex:
         rows: Rows = view.reshape(flat.ntotal, flat.d)
         return rows
 
-    def exact(self) -> ExactIndex:
-        """The same nodes, searched exactly."""
-        return ExactIndex(self.rows, self._first)
+    def truth(self, queries: Rows, nodes: Ids, k: int) -> Neighbours:
+        """The same nodes searched exactly."""
+        return ExactIndex(self.rows, self._first).neighbours(_even(queries), nodes, k)
 
     def search(self, queries: Rows, start: int, k: int) -> Neighbours:
         """About the k best for nodes start, start + 1, ...; never themselves."""
@@ -82,8 +87,16 @@ class ApproximateIndex:
         found = Neighbours(ids, similarity).without(nodes).best(k)
         short = np.flatnonzero(missing.any(axis=1))
         if len(short):
-            again = self.exact().neighbours(queries[short], nodes[short], k)
+            again = self.truth(queries[short], nodes[short], k)
             found.ids[short], found.similarity[short] = again
+        return found
+
+    @property
+    def centroids(self) -> Rows | None:
+        """Of the lists, if it has lists."""
+        if not isinstance(self._inner, faiss.IndexIVF):
+            return None
+        found: Rows = self._inner.quantizer.reconstruct_n(0, self._inner.nlist)
         return found
 
     @property
@@ -104,6 +117,22 @@ class ApproximateIndex:
         elif isinstance(self._inner, faiss.IndexHNSW):
             self._inner.hnsw.efSearch = max(16, round(looked * self._index.ntotal))
         self._index.k_factor = factor
+
+
+def _centroids(sample: Rows, number: int, old: Rows | None) -> Rows:
+    again = old is not None and old.shape == (number, sample.shape[1])
+    means = faiss.Kmeans(
+        sample.shape[1],
+        number,
+        niter=_ROUNDS_AGAIN if again else _ROUNDS,
+        spherical=True,
+        seed=1,
+        min_points_per_centroid=1,
+        max_points_per_centroid=1 << 20,  # the sample is already the right size
+    )
+    means.train(sample, init_centroids=old if again else None)
+    found: Any = means.centroids
+    return np.asarray(found, np.float32)
 
 
 def _even(rows: Rows) -> Rows:

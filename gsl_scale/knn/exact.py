@@ -14,6 +14,7 @@ from gsl_scale.knn.neighbours import (
     Ids,
     Neighbours,
     Rows,
+    in_batches,
     joined,
     nobody,
     pair_similarity,
@@ -93,6 +94,4 @@ def _rank(groups: Ids) -> Ids:
 def all_neighbours(rows: npt.NDArray[Any], k: int, batch: int = 8192) -> Neighbours:
     """The neighbours of every row among all rows, in order of id."""
     unit = unit_rows(rows)
-    index = ExactIndex(unit)
-    found = [index.search(unit[at : at + batch], at, k) for at in range(0, len(unit), batch)]
-    return joined(found, axis=0).by_id()
+    return in_batches(ExactIndex(unit).search, unit, k, batch).by_id()

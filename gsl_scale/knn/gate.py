@@ -11,10 +11,6 @@ _FACTORS = (4, 8, 16)
 _ROUNDING = 1e-6
 
 
-class RecallError(GslError):
-    """An approximate search that misses too many neighbours."""
-
-
 @dataclass(frozen=True)
 class Recall:
     """What the gate saw; goes into the manifest."""
@@ -25,10 +21,27 @@ class Recall:
     effort: dict[str, int]
     passed: bool
 
+    def __str__(self) -> str:
+        effort = ", ".join(f"{name} {value}" for name, value in self.effort.items())
+        return f"recall {self.recall:.4f} on {self.sample:,} queries with {effort}"
+
+
+class RecallError(GslError):
+    """An approximate search that misses too many neighbours."""
+
+    @classmethod
+    def of(cls, gate: Recall, index: str) -> "RecallError":
+        return cls(
+            f"{index} reaches {gate}; knn.recall asks for {gate.target}.",
+            "Its answers would miss neighbours. These vectors may have no clusters to go by.",
+            "Set knn.index=exact, or knn.recall lower.",
+            stage="knn",
+        )
+
 
 def pass_gate(index: ApproximateIndex, queries: Rows, nodes: Ids, k: int, target: float) -> Recall:
     """Raise the effort until the sample's recall meets the target, or the bound is reached."""
-    truth = index.exact().neighbours(queries, nodes, k)
+    truth = index.truth(queries, nodes, k)
     factor, before = 0, 0.0
     for looked in _LOOKED:
         while True:

@@ -5,13 +5,12 @@ Similarities are recomputed pair by pair, in one order of summation, so that the
 however a search was cut into batches, shards or workers.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import faiss
 import numpy as np
 import numpy.typing as npt
-
-from gsl_scale.store.nodes import NodeTable
 
 Ids = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.float32]
@@ -59,20 +58,17 @@ def joined(found: list[Neighbours], axis: int) -> Neighbours:
     return Neighbours(*(np.concatenate(column, axis) for column in zip(*found, strict=True)))
 
 
+def in_batches(
+    search: Callable[[Rows, int, int], Neighbours], unit: Rows, k: int, batch: int
+) -> Neighbours:
+    """A search for all rows, some at a time."""
+    starts = range(0, len(unit), batch)
+    return joined([search(unit[at : at + batch], at, k) for at in starts], axis=0)
+
+
 def unit_rows(rows: npt.NDArray[Any]) -> Rows:
     """A copy with rows of length 1; rows of zeros stay, and have similarity 0 to everyone."""
     unit = np.array(rows, np.float32, order="C")
-    faiss.normalize_L2(unit)
-    return unit
-
-
-def unit_table(table: NodeTable) -> Rows:
-    """All rows of a table with length 1, in memory; read part by part."""
-    unit = np.empty(table.shape, np.float32)
-    at = 0
-    for _, rows in table.parts():
-        unit[at : at + len(rows)] = rows
-        at += len(rows)
     faiss.normalize_L2(unit)
     return unit
 

@@ -22,6 +22,7 @@ from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.edges import edge_table
 from gsl_scale.store.manifest import Manifest, Part
+from gsl_scale.store.nodes import write_columns
 
 KIND = "candidates"
 
@@ -64,12 +65,14 @@ def search_knn(
         if gates and not all(gate.passed for gate in gates):
             worst = min(gates, key=lambda gate: gate.recall)
             if knn.index != "auto":
-                raise _too_low(worst, plan.index)
+                raise RecallError.of(worst, plan.index)
             plan = choose(*shape, knn.model_copy(update={"index": EXACT}), run)
             search = replace(search, plan=plan)
-            progress.say(f"knn: {_reached(worst)}; searching exactly instead")
+            progress.say(f"knn: {worst}; searching exactly instead")
             progress.say(plan.line)
         draft.add_table("edges", edge_table(_search(search, pool)))
+        if "ids" in data:
+            draft.add_table("ids", write_columns(draft, "ids", [data.columns("ids")]))
         draft.facts = {
             "k": knn.k,
             "metric": "cosine",
@@ -91,7 +94,7 @@ def _prepare(search: Search, pool: Engine) -> list[Recall]:
             gates.append(gate)
             advance(1, f"recall {gate.recall:.3f}")
     for gate in gates:
-        progress.say(f"knn: {_reached(gate)}")
+        progress.say(f"knn: {gate}")
     return gates
 
 
@@ -116,17 +119,3 @@ def _search(search: Search, pool: Engine) -> list[Part]:
     for task, part in pool.map(pieces.merge, open_shards):
         found[task.shard] = part
     return [part for _, part in sorted(found.items()) if part is not None]
-
-
-def _reached(gate: Recall) -> str:
-    effort = ", ".join(f"{name} {value}" for name, value in gate.effort.items())
-    return f"recall {gate.recall:.4f} on {gate.sample:,} queries with {effort}"
-
-
-def _too_low(gate: Recall, index: str) -> RecallError:
-    return RecallError(
-        f"{index} reaches {_reached(gate)}; knn.recall asks for {gate.target}.",
-        "Its answers would miss neighbours. These vectors may have no clusters to go by.",
-        "Set knn.index=exact, or knn.recall lower.",
-        stage="knn",
-    )

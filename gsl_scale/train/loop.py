@@ -19,7 +19,7 @@ from gsl_scale.context import learner_input
 from gsl_scale.errors import GslError
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
-from gsl_scale.knn.exact import all_neighbours
+from gsl_scale.knn.finder import Finder
 from gsl_scale.knn.neighbours import Neighbours
 from gsl_scale.postprocess import Sketch, learned_graph
 from gsl_scale.train.step import Model, Views, contrast_views
@@ -64,6 +64,7 @@ class Trainer:
         torch.manual_seed(config.train.seed)
         self.config, self.features = config, features
         self.num_nodes = features.shape[0]
+        self._find = Finder(config.knn, config.run)
         self.given_edges = given if config.knn.keep_given else None
         self.given = (
             None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
@@ -89,7 +90,7 @@ class Trainer:
         return embeddings
 
     def find_candidates(self) -> npt.NDArray[np.int64]:
-        return all_neighbours(self.embed().numpy(), self.config.knn.k, self.config.run.batch).ids
+        return self._find(self.embed().numpy()).ids
 
     def refresh(self) -> float:
         """New candidates for the embeddings as they are now; how many of them are old ones."""

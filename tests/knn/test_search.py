@@ -4,21 +4,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gsl_scale.config import Knn, Run
-from gsl_scale.config_file import make_config
 from gsl_scale.errors import InputError
-from gsl_scale.ingest.write import write_data
 from gsl_scale.knn.exact import ExactIndex
 from gsl_scale.knn.search import search_knn
 from gsl_scale.store import Artifact
+from tests.knn.data import write_store
 
 
 def candidates(folder, rows, k, num_shards=1, batch=64, knn=None, run=None):
-    np.save(folder / "x.npy", rows)
-    data = {"source": "tables", "features": str(folder / "x.npy")}
-    write_data(make_config({"data": data, "run": {"shards": num_shards}}), folder / "data")
+    data = write_store(folder, rows, num_shards)
     settings = Knn(k=k, **(knn or {}))
     where = Run(batch=batch, **(run or {}))
-    search_knn(Artifact.open(folder / "data"), folder / "knn", settings, where, config={"k": k})
+    search_knn(data, folder / "knn", settings, where, config={"k": k})
     return Artifact.open(folder / "knn").edges().read()
 
 

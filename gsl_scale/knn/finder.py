@@ -1,0 +1,45 @@
+"""Neighbours of all rows among all rows, in memory, as training asks for them again and again."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gsl_scale.config import Knn, Run
+from gsl_scale.knn.approximate import ApproximateIndex
+from gsl_scale.knn.exact import all_neighbours
+from gsl_scale.knn.gate import Recall, RecallError, pass_gate
+from gsl_scale.knn.neighbours import Neighbours, Rows, in_batches, unit_rows
+from gsl_scale.knn.plan import EXACT, SearchPlan, choose
+
+
+class Finder:
+    """Between two calls embeddings move a little: the lists of the last search are re-centred."""
+
+    def __init__(self, knn: Knn, run: Run) -> None:
+        self._knn, self._run = knn, run
+        self._centroids: Rows | None = None
+
+    def __call__(self, rows: npt.NDArray[Any]) -> Neighbours:
+        """In order of id."""
+        knn = self._knn
+        unit = unit_rows(rows)
+        plan = choose(len(unit), unit.shape[1], knn, self._run)
+        if plan.exact:
+            return all_neighbours(unit, knn.k, self._run.batch)
+        index, gate = self._index(unit, plan)
+        if not gate.passed:
+            if knn.index != "auto":
+                raise RecallError.of(gate, plan.index)
+            self._knn = knn.model_copy(update={"index": EXACT})
+            return all_neighbours(unit, knn.k, self._run.batch)
+        return in_batches(index.search, unit, knn.k, self._run.batch).by_id()
+
+    def _index(self, unit: Rows, plan: SearchPlan) -> tuple[ApproximateIndex, Recall]:
+        rng = np.random.default_rng(0)
+        chosen = np.sort(rng.choice(len(unit), plan.training_rows, replace=False))
+        index = ApproximateIndex.train(unit[chosen], plan, self._centroids)
+        self._centroids = index.centroids
+        index.add(unit)
+        nodes = np.sort(rng.choice(len(unit), min(len(unit), self._knn.sample), replace=False))
+        return index, pass_gate(index, unit[nodes], nodes, self._knn.k, self._knn.recall)
