@@ -45,7 +45,8 @@ class OnRay:
     ) -> Iterator[tuple[Task, Result]]:
         import ray
 
-        remote: Any = ray.remote(num_cpus=self._threads, max_retries=_RETRIES)(_call)
+        gpus = 1 if self._run.device == "cuda" else 0
+        remote: Any = ray.remote(num_cpus=self._threads, num_gpus=gpus, max_retries=_RETRIES)(_call)
         waiting = list(tasks)
         running: dict[Any, Task] = {}
         try:

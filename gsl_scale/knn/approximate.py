@@ -7,6 +7,7 @@ import faiss
 import numpy as np
 
 from gsl_scale.errors import ConfigError
+from gsl_scale.knn.device import placed
 from gsl_scale.knn.exact import ExactIndex
 from gsl_scale.knn.neighbours import Ids, Neighbours, Rows, nobody
 from gsl_scale.knn.plan import SearchPlan, padded
@@ -59,6 +60,14 @@ class ApproximateIndex:
     @classmethod
     def read(cls, path: Path, first: int = 0) -> "ApproximateIndex":
         return cls(faiss.read_index(str(path)), first)
+
+    def place(self, device: str) -> None:
+        """Search it there from now on. What is added later, or written, would miss the copy."""
+        if device != "cpu":
+            self._searched = placed(self._inner, device)
+            self._searched.nprobe = self._inner.nprobe
+            self._index.own_fields = False  # both indexes belong to this object now
+            self._index.base_index = self._searched
 
     @property
     def rows(self) -> Rows:

@@ -6,10 +6,10 @@ where even the last of them is as near as rounding can tell, the query is scanne
 
 from typing import Any
 
-import faiss
 import numpy as np
 import numpy.typing as npt
 
+from gsl_scale.knn.device import nearest
 from gsl_scale.knn.neighbours import (
     Ids,
     Neighbours,
@@ -21,15 +21,15 @@ from gsl_scale.knn.neighbours import (
     unit_rows,
 )
 
-_SPARE = 8  # answers beyond k
+SPARE = 8  # answers beyond k
 _SCAN_QUERIES, _SCAN_ROWS = 512, 32_768
 
 
 class ExactIndex:
     """Nodes first, first + 1, ..., by their rows of length 1."""
 
-    def __init__(self, rows: Rows, first: int = 0) -> None:
-        self._rows, self._first = rows, first
+    def __init__(self, rows: Rows, first: int = 0, device: str = "cpu") -> None:
+        self._rows, self._first, self._device = rows, first, device
         # What a sum of d products of unit vectors can be off by, twice.
         self._doubt = np.float32(2 * np.finfo(np.float32).eps * rows.shape[1])
 
@@ -39,8 +39,8 @@ class ExactIndex:
 
     def neighbours(self, queries: Rows, nodes: Ids, k: int) -> Neighbours:
         """The same for any nodes."""
-        asked = min(k + 1 + _SPARE, len(self._rows))
-        ids = faiss.knn(queries, self._rows, asked, metric=faiss.METRIC_INNER_PRODUCT)[1]
+        asked = min(k + 1 + SPARE, len(self._rows))
+        ids = nearest(queries, self._rows, asked, self._device)
         which = np.repeat(np.arange(len(queries)), asked)
         similarity = pair_similarity(queries, self._rows, which, ids.ravel())
         every = Neighbours(ids + self._first, similarity.reshape(ids.shape))
@@ -91,7 +91,9 @@ def _rank(groups: Ids) -> Ids:
     return np.arange(len(groups)) - np.searchsorted(groups, groups)
 
 
-def all_neighbours(rows: npt.NDArray[Any], k: int, batch: int = 8192) -> Neighbours:
+def all_neighbours(
+    rows: npt.NDArray[Any], k: int, batch: int = 8192, device: str = "cpu"
+) -> Neighbours:
     """The neighbours of every row among all rows, in order of id."""
     unit = unit_rows(rows)
-    return in_batches(ExactIndex(unit).search, unit, k, batch).by_id()
+    return in_batches(ExactIndex(unit, device=device).search, unit, k, batch).by_id()

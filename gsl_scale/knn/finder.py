@@ -26,13 +26,14 @@ class Finder:
         unit = unit_rows(rows)
         plan = choose(len(unit), unit.shape[1], knn, self._run)
         if plan.exact:
-            return all_neighbours(unit, knn.k, self._run.batch)
+            return all_neighbours(unit, knn.k, self._run.batch, plan.device)
         index, gate = self._index(unit, plan)
         if not gate.passed:
             if knn.index != "auto":
                 raise RecallError.of(gate, plan.index)
             self._knn = knn.model_copy(update={"index": EXACT})
-            return all_neighbours(unit, knn.k, self._run.batch)
+            return all_neighbours(unit, knn.k, self._run.batch, plan.device)
+        index.place(plan.device)
         return in_batches(index.search, unit, knn.k, self._run.batch).by_id()
 
     def _index(self, unit: Rows, plan: SearchPlan) -> tuple[ApproximateIndex, Recall]:

@@ -155,8 +155,10 @@ def _index(search: Search, piece: int) -> ExactIndex | ApproximateIndex:
     """The last one is kept: tasks come piece by piece."""
     if search.plan.exact:
         start, stop = search.plan.bounds(piece)
-        return ExactIndex(_unit_piece(search.folder, search.table, start, stop), start)
-    return _read_index(search.index_path(piece), search.plan.bounds(piece)[0])
+        unit = _unit_piece(search.folder, search.table, start, stop)
+        return ExactIndex(unit, start, search.plan.device)
+    first = search.plan.bounds(piece)[0]
+    return _read_index(search.index_path(piece), first, search.plan.device)
 
 
 @lru_cache(maxsize=1)
@@ -170,8 +172,10 @@ def _unit_piece(folder: Path, table: str, start: int, stop: int) -> Rows:
 
 
 @lru_cache(maxsize=1)
-def _read_index(path: Path, first: int) -> ApproximateIndex:
-    return ApproximateIndex.read(path, first)
+def _read_index(path: Path, first: int, device: str) -> ApproximateIndex:
+    index = ApproximateIndex.read(path, first)
+    index.place(device)
+    return index
 
 
 def forget() -> None:

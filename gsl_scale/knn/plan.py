@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from gsl_scale.config import AUTO, Knn, Run, digest
 from gsl_scale.errors import InputError
+from gsl_scale.knn.device import device_of, require_selectable
+from gsl_scale.knn.exact import SPARE
 
 EXACT = "exact"
-# Products of an exact search (n² d) up to which it is not worth approximating: seconds on a core.
-_AFFORDABLE = 5e11
+# Products of an exact search (n² d) up to which it is not worth approximating: seconds.
+_AFFORDABLE = {"cpu": 5e11, "cuda": 5e13}
 _SHARE_OF_MEMORY = 0.6  # of what is free, for the index; the rest is for queries and answers
 _SCRATCH = 256 << 20  # batches of queries, their answers, FAISS's own buffers
 _SAMPLE_PER_LIST = 50
@@ -23,6 +25,7 @@ class SearchPlan:
     num_nodes: int
     dim: int
     pieces: int
+    device: str
     bill: dict[str, int]
 
     @property
@@ -49,7 +52,7 @@ class SearchPlan:
         """The bill, for a person."""
         items = ", ".join(f"{name} {_size(value)}" for name, value in self.bill.items())
         where = "" if self.pieces == 1 else f" in {self.pieces} pieces"
-        what = f"{self.index} index of {self.num_nodes:,} × {self.dim}{where}"
+        what = f"{self.index} index of {self.num_nodes:,} × {self.dim}{where} on {self.device}"
         return f"knn: {what}; memory per worker: {items}"
 
     @property
@@ -60,12 +63,15 @@ class SearchPlan:
 
 def choose(num_nodes: int, dim: int, knn: Knn, run: Run) -> SearchPlan:
     """The plan for a search of all nodes among all nodes."""
-    index = knn.index
+    index, device = knn.index, device_of(run)
+    require_selectable(knn.k + 1 + SPARE, device)
     if index == "auto":
-        index = EXACT if float(num_nodes) ** 2 * dim <= _AFFORDABLE else "ivf"
+        index = EXACT if float(num_nodes) ** 2 * dim <= _AFFORDABLE[device] else "ivf"
     bill = {"vectors": 4 * num_nodes * dim}
     if index != EXACT:
-        index = {"ivf": _ivf(num_nodes, dim), "hnsw": "HNSW32"}.get(index, index)
+        index = {"ivf": _ivf(num_nodes, dim, device), "hnsw": "HNSW32"}.get(index, index)
+        if "HNSW" in index or index.endswith("fs"):
+            device = "cpu"  # FAISS has no such index on a GPU
         code = 4 * (dim + 64) if "HNSW" in index or "Flat" in index else dim // 4 + 8
         bill["codes"] = num_nodes * code
     memory = memory_for_index(run)
@@ -76,7 +82,7 @@ def choose(num_nodes: int, dim: int, knn: Knn, run: Run) -> SearchPlan:
             next_step="Raise run.memory (GiB per worker).",
         )
     bill = {name: math.ceil(value / pieces) for name, value in bill.items()}
-    return SearchPlan(index, num_nodes, dim, pieces, bill | {"batches": _SCRATCH})
+    return SearchPlan(index, num_nodes, dim, pieces, device, bill | {"batches": _SCRATCH})
 
 
 def memory_for_index(run: Run) -> int:
@@ -87,10 +93,10 @@ def memory_for_index(run: Run) -> int:
     return int(_SHARE_OF_MEMORY * free / max(1, run.workers))
 
 
-def _ivf(num_nodes: int, dim: int) -> str:
-    """Lists of about √n/4 nodes; in each, codes of 4 bits per two columns, scanned in registers."""
+def _ivf(num_nodes: int, dim: int, device: str) -> str:
+    """Lists of about √n/4 nodes; on a CPU codes of 4 bits per two columns, scanned in registers."""
     lists = max(1, min(round(4 * math.sqrt(num_nodes)), num_nodes // 40))
-    return f"IVF{lists},PQ{max(1, padded(dim) // 2)}x4fs"
+    return f"IVF{lists}," + ("Flat" if device == "cuda" else f"PQ{padded(dim) // 2}x4fs")
 
 
 def padded(dim: int) -> int:

@@ -51,7 +51,7 @@ def test_vectors_without_clusters_are_noticed():
 
 
 def test_auto_turns_to_exact_search_instead(monkeypatch):
-    monkeypatch.setattr("gsl_scale.knn.plan._AFFORDABLE", 0)
+    monkeypatch.setattr("gsl_scale.knn.plan._AFFORDABLE", {"cpu": 0})
     rows = np.random.default_rng(0).normal(size=(2000, 64)).astype(np.float32)
     found = Finder(Knn(k=10), Run())(rows)
     assert recall(found, rows, 10) == 1
