@@ -239,9 +239,7 @@ class Run(Block):
     shards: Count = Field(AUTO, description="node ranges on disk")
     workers: int = Field(0, ge=0, description="Ray workers; 0: in this process, without Ray")
     threads: Count = Field(AUTO, description="threads per process")
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="auto: a GPU if there is one"
-    )
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="a GPU if there is one")
     memory: Amount = Field(AUTO, description="GiB per worker for an index; auto: what is free")
     batch: int = Field(8192, gt=0, description="query rows per kNN search")
     message_passing: Literal["torch", "dgl"] = Field("torch", description="kernels for graphs")

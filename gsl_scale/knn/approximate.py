@@ -22,7 +22,7 @@ class ApproximateIndex:
     def __init__(self, index: Any, first: int = 0) -> None:
         """`index`: a FAISS IndexRefineFlat."""
         self._index, self._first = index, first
-        self._inner = faiss.downcast_index(index.base_index)
+        self._inner: Any = faiss.downcast_index(index.base_index)
 
     @classmethod
     def train(

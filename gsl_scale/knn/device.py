@@ -47,12 +47,16 @@ def nearest(queries: Rows, rows: Rows, k: int, device: str) -> Ids:
         found: Ids = faiss.knn(queries, rows, k, metric=product)[1]
         return found
     free = _free_bytes()
-    limits = {
-        "vectorsMemoryLimit": int(_VECTORS * free),
-        "queriesMemoryLimit": int(_QUERIES * free),
-    }
-    found = faiss.knn_gpu(_resources(), queries, rows, k, metric=product, **limits)[1]
-    return np.asarray(found, np.int64)
+    there: Any = faiss.knn_gpu(
+        _resources(),
+        queries,
+        rows,
+        k,
+        metric=product,
+        vectorsMemoryLimit=int(_VECTORS * free),
+        queriesMemoryLimit=int(_QUERIES * free),
+    )
+    return np.asarray(there[1], np.int64)
 
 
 def placed(index: Any, device: str) -> Any:
