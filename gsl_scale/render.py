@@ -216,3 +216,19 @@ def print_knn(facts: dict[str, Any]) -> None:
     out.print(f"\nThe neighbours lie in {facts['folder']}/edges; read them with", soft_wrap=True)
     out.print(f'  pandas.read_parquet("{facts["folder"]}/edges")', soft_wrap=True)
     out.print(f"  gsl-scale export {facts['folder']} --out neighbours.csv", soft_wrap=True)
+
+
+def print_knn_bench(result: dict[str, Any]) -> None:
+    out = _out()
+    out.print(
+        f"{result['rows']:,} × {result['dim']}, {result['vectors']}, k = {result['k']}, "
+        f"{result['threads']} threads, recall {result['recall']} wanted"
+    )
+    attempts = result["attempts"]
+    slow = next((a["seconds"] for a in attempts if a["way"].startswith("blocked")), None)
+    table = Table("", "settings", "seconds", "recall", "blocked / it", box=None, pad_edge=False)
+    for found in attempts:
+        ratio = f"{slow / found['seconds']:.1f}" if slow else "–"
+        cells = (found["way"], found["settings"], f"{found['seconds']:.1f}")
+        table.add_row(*cells, f"{found['recall']:.4f}", ratio)
+    out.print(table)

@@ -37,6 +37,7 @@ for command in (
 app.command(name="config")(runs.show_config)
 bench_app.command(name="store")(bench.bench_store)
 bench_app.command(name="train")(bench.bench_train)
+bench_app.command(name="knn")(bench.bench_knn)
 
 
 def _version(wanted: bool) -> None:

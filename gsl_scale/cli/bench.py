@@ -43,3 +43,34 @@ def bench_train(
 
     result = measure(load_config(config, sets or ()), steps, paper_steps)
     report(as_json, result, lambda: print_train_bench(result))
+
+
+def bench_knn(
+    vectors: Annotated[
+        Path | None, typer.Option(help="NPY file.", show_default="clustered vectors, made here")
+    ] = None,
+    rows: Annotated[int, typer.Option(min=2000, help="Vectors to make.")] = 169_343,
+    dim: Annotated[int, typer.Option(min=2, help="Their columns.")] = 128,
+    k: Annotated[int, typer.Option(min=1, help="Neighbours.")] = 20,
+    recall: Annotated[float, typer.Option(max=1, help="What has to be found.")] = 0.99,
+    skip: Annotated[
+        list[str] | None, typer.Option(help="A way to leave out, by name. Repeatable.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """All nearest neighbours: ours, the paper's way, and the libraries one would pick instead.
+
+    Needs pip install 'gsl-scale[bench]' (hnswlib, pynndescent). Building counts everywhere.
+
+    Example: gsl-scale bench knn --rows 50000 --skip scikit-learn
+    """
+    import numpy as np
+
+    from gsl_scale.bench.knn import clustered, measure
+    from gsl_scale.config import Run
+    from gsl_scale.render import print_knn_bench
+
+    found = clustered(rows, dim) if vectors is None else np.load(vectors)
+    result = measure(found, k, recall, skip or [], Run())
+    result["vectors"] = "clustered" if vectors is None else vectors.name
+    report(as_json, result, lambda: print_knn_bench(result))

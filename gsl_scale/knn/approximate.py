@@ -9,11 +9,10 @@ import numpy as np
 from gsl_scale.errors import ConfigError
 from gsl_scale.knn.device import placed
 from gsl_scale.knn.exact import ExactIndex
-from gsl_scale.knn.neighbours import Ids, Neighbours, Rows, nobody
+from gsl_scale.knn.neighbours import Ids, Neighbours, Rows
 from gsl_scale.knn.plan import SearchPlan, padded
 
-_ROUNDS, _ROUNDS_AGAIN = 5, 2  # of k-means: lists need to be even, not perfect
-_FIRST_FACTOR = 4  # answers compared anew, per answer wanted
+_ROUNDS, _ROUNDS_AGAIN = 6, 2  # of k-means: lists need to be even, not perfect
 
 
 class ApproximateIndex:
@@ -47,7 +46,6 @@ class ApproximateIndex:
         index = faiss.IndexRefineFlat(inner)
         inner.this.disown()
         index.own_fields = True
-        index.k_factor = _FIRST_FACTOR
         index.train(sample)
         return cls(index)
 
@@ -85,16 +83,21 @@ class ApproximateIndex:
         """About the k best for nodes start, start + 1, ...; never themselves."""
         return self.neighbours(queries, np.arange(start, start + len(queries)), k)
 
+    def of(self, nodes: Ids, k: int) -> Neighbours:
+        """The same for nodes of the index itself."""
+        return self.neighbours(self.rows[nodes - self._first], nodes, k)
+
     def neighbours(self, queries: Rows, nodes: Ids, k: int) -> Neighbours:
         """The same for any nodes; where lists that were looked into held too few, exactly."""
         queries = _even(queries)
-        asked = min(k + 1, self._index.ntotal)
-        similarity, ids = self._index.search(queries, asked)
-        missing = ids < 0
-        ids = np.where(missing, nobody(1, 1).ids, ids + self._first)
-        similarity = np.where(missing, np.float32(-np.inf), similarity)
-        found = Neighbours(ids, similarity).without(nodes).best(k)
-        short = np.flatnonzero(missing.any(axis=1))
+        k = min(k, self._index.ntotal - 1)
+        similarity, ids = self._index.search(queries, k + 1)
+        short = np.flatnonzero(ids[:, -1] < 0)
+        ids += self._first
+        # Of k + 1 answers drop the node itself or, where it is not listed, the last.
+        drop = ids == nodes[:, None]
+        drop[~drop.any(axis=1), -1] = True
+        found = Neighbours(ids[~drop].reshape(-1, k), similarity[~drop].reshape(-1, k))
         if len(short):
             again = self.truth(queries[short], nodes[short], k)
             found.ids[short], found.similarity[short] = again

@@ -9,6 +9,7 @@ from gsl_scale.config import Knn, Run
 from gsl_scale.knn.approximate import ApproximateIndex
 from gsl_scale.knn.exact import all_neighbours
 from gsl_scale.knn.gate import Recall, RecallError, pass_gate
+from gsl_scale.knn.mutual import WIDE, accept, offers
 from gsl_scale.knn.neighbours import Neighbours, Rows, in_batches, unit_rows
 from gsl_scale.knn.plan import EXACT, SearchPlan, choose
 
@@ -34,7 +35,9 @@ class Finder:
             self._knn = knn.model_copy(update={"index": EXACT})
             return all_neighbours(unit, knn.k, self._run.batch, plan.device)
         index.place(plan.device)
-        return in_batches(index.search, unit, knn.k, self._run.batch).by_id()
+        wide = in_batches(index.search, unit, WIDE * knn.k, self._run.batch)
+        best = wide.first(knn.k)
+        return accept(best, 0, offers(wide, 0, best.similarity[:, -1])).by_id()
 
     def _index(self, unit: Rows, plan: SearchPlan) -> tuple[ApproximateIndex, Recall]:
         rng = np.random.default_rng(0)

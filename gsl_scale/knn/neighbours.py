@@ -33,6 +33,10 @@ class Neighbours(NamedTuple):
         ids = np.take_along_axis(np.take_along_axis(self.ids, by_id, 1), order, 1)
         return Neighbours(ids, np.take_along_axis(similarity, order, 1))
 
+    def first(self, k: int) -> "Neighbours":
+        """The k best, of neighbours that are in that order."""
+        return Neighbours(self.ids[:, :k], self.similarity[:, :k])
+
     def without(self, nodes: Ids) -> "Neighbours":
         """Query i does not have nodes[i] as its neighbour."""
         own = self.ids == nodes[:, None]
