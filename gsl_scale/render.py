@@ -232,3 +232,20 @@ def print_knn_bench(result: dict[str, Any]) -> None:
         cells = (found["way"], found["settings"], f"{found['seconds']:.1f}")
         table.add_row(*cells, f"{found['recall']:.4f}", ratio)
     out.print(table)
+
+
+def print_growth_bench(result: dict[str, Any]) -> None:
+    out = _out()
+    out.print(f"{result['dim']} columns, k = {result['k']}, clustered vectors")
+    table = Table("nodes", "seconds", "peak memory", "recall", "index", box=None, pad_edge=False)
+    for point in result["points"]:
+        table.add_row(
+            f"{point['nodes']:,}",
+            f"{point['seconds']:.1f}",
+            size(point["peak_bytes"]),
+            f"{point['recall']:.4f}",
+            f"{point['index']}, {', '.join(f'{k} {v}' for k, v in point['effort'].items())}",
+        )
+    out.print(table)
+    if result["exponent"] is not None:
+        out.print(f"time grows as n to the power of {result['exponent']:.2f}")

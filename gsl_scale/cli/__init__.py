@@ -38,6 +38,7 @@ app.command(name="config")(runs.show_config)
 bench_app.command(name="store")(bench.bench_store)
 bench_app.command(name="train")(bench.bench_train)
 bench_app.command(name="knn")(bench.bench_knn)
+bench_app.command(name="growth")(bench.bench_growth)
 
 
 def _version(wanted: bool) -> None:

@@ -74,3 +74,20 @@ def bench_knn(
     result = measure(found, k, recall, skip or [], Run())
     result["vectors"] = "clustered" if vectors is None else vectors.name
     report(as_json, result, lambda: print_knn_bench(result))
+
+
+def bench_growth(
+    rows: Annotated[list[int] | None, typer.Option(min=2000, help="Sizes. Repeatable.")] = None,
+    dim: Annotated[int, typer.Option(min=2, help="Columns.")] = 128,
+    k: Annotated[int, typer.Option(min=1, help="Neighbours.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Time and memory of the approximate kNN stage as nodes grow, and the exponent of the time.
+
+    Example: gsl-scale bench growth --rows 50000 --rows 200000 --rows 1000000
+    """
+    from gsl_scale.bench.growth import measure
+    from gsl_scale.render import print_growth_bench
+
+    result = measure(rows or [50_000, 100_000, 200_000, 500_000, 1_000_000], dim, k)
+    report(as_json, result, lambda: print_growth_bench(result))

@@ -42,14 +42,19 @@ class RecallError(GslError):
         )
 
 
-def pass_gate(index: ApproximateIndex, queries: Rows, nodes: Ids, k: int, target: float) -> Recall:
-    """Raise the effort until the sample's recall meets the target, or the bound is reached."""
+def pass_gate(
+    index: ApproximateIndex, queries: Rows, nodes: Ids, k: int, target: float, told: bool = True
+) -> Recall:
+    """Raise the effort until the sample's recall meets the target, or the bound is reached.
+
+    `told`: those who are missed may still tell the query that they found it (`mutual.py`).
+    """
     truth = index.truth(queries, nodes, k)
     factor, before = 0, 0.0
     for looked in _LOOKED:
         while True:
             index.set_effort(looked, _FACTORS[factor])
-            recall = _recall(index, queries, nodes, truth)
+            recall = _recall(index, queries, nodes, truth, told)
             if recall >= target:
                 return Recall(recall, target, len(nodes), index.effort, True)
             # Looking further does not help when codes are too coarse to name the right ones.
@@ -60,19 +65,18 @@ def pass_gate(index: ApproximateIndex, queries: Rows, nodes: Ids, k: int, target
     return Recall(recall, target, len(nodes), index.effort, False)
 
 
-def _recall(index: ApproximateIndex, queries: Rows, nodes: Ids, truth: Neighbours) -> float:
-    """The mean share of answers that are as near as the k nearest; among equals any will do.
-
-    A neighbour that is missed counts as found if it finds the query itself (`mutual.py`).
-    """
+def _recall(
+    index: ApproximateIndex, queries: Rows, nodes: Ids, truth: Neighbours, told: bool
+) -> float:
+    """The mean share of answers that are as near as the k nearest; among equals any will do."""
     k = truth.ids.shape[1]
     found = index.neighbours(queries, nodes, WIDE * k).first(k)
     good = (found.similarity >= truth.similarity[:, -1:] - _ROUNDING).sum(axis=1)
-    missed = (truth.ids[:, :, None] != found.ids[:, None, :]).all(axis=2) & (good < k)[:, None]
-    which, column = np.nonzero(missed)
-    told = truth.ids[which, column]
-    seen, place = np.unique(told, return_inverse=True)
-    theirs = index.of(seen, WIDE * k).ids[place]
-    rescued = (theirs == nodes[which, None]).any(axis=1)
-    good = good + np.bincount(which, rescued, len(nodes))
-    return float(np.minimum(good, k).mean() / k)
+    if told:
+        missed = (truth.ids[:, :, None] != found.ids[:, None, :]).all(axis=2)
+        which, column = np.nonzero(missed & (good < k)[:, None])
+        others, place = np.unique(truth.ids[which, column], return_inverse=True)
+        theirs = index.of(others, WIDE * k).ids[place]
+        telling = (theirs == nodes[which, None]).any(axis=1)
+        good = np.minimum(good + np.bincount(which, telling, len(nodes)), k)
+    return float(good.mean() / k)

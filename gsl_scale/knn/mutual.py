@@ -5,8 +5,6 @@ each node offers itself to those among whose k nearest it would be. This finds a
 was missing for the price of a look at the answers.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
@@ -16,34 +14,30 @@ WIDE = 2  # answers kept per neighbour wanted
 _AT_ONCE = 1 << 18
 
 
-class Offers(NamedTuple):
-    """Node `src` to node `dst`, as near as `similarity`."""
-
-    src: Ids
-    dst: Ids
-    similarity: npt.NDArray[np.float32]
-
-    def to(self, start: int, stop: int) -> "Offers":
-        """Those to a range of nodes."""
-        inside = (self.dst >= start) & (self.dst < stop)
-        return Offers(self.src[inside], self.dst[inside], self.similarity[inside])
+OFFER = np.dtype([("dst", "<i8"), ("src", "<i8"), ("similarity", "<f4")])
+Offers = npt.NDArray[np.void]  # of OFFER, in order of dst
 
 
 def offers(found: Neighbours, start: int, farthest: npt.NDArray[np.float32]) -> Offers:
     """What nodes start, start + 1, ... have for others; `farthest`: each node's k-th similarity."""
-    width = found.ids.shape[1]
-    src = np.repeat(np.arange(start, start + len(found.ids)), width)
-    dst, similarity = found.ids.ravel(), found.similarity.ravel()
-    near = (dst >= 0) & (similarity > farthest[dst])
-    return Offers(src[near], dst[near], similarity[near])
+    src, column = np.nonzero(found.similarity > farthest[found.ids])
+    made = np.empty(len(src), OFFER)
+    made["dst"], made["src"] = found.ids[src, column], src + start
+    made["similarity"] = found.similarity[src, column]
+    return made[np.argsort(made["dst"], kind="stable")]
+
+
+def between(made: Offers, start: int, stop: int) -> Offers:
+    """Those to nodes start .. stop-1."""
+    first, last = np.searchsorted(made["dst"], [start, stop])
+    return made[first:last]
 
 
 def accept(own: Neighbours, start: int, offered: Offers) -> Neighbours:
     """The k best of a node's own answers and its offers; k is how many it has."""
     k = own.ids.shape[1]
-    row = offered.dst - start
-    new = ~_has(own.ids, row, offered.src)
-    row, ids, similarity = row[new], offered.src[new], offered.similarity[new]
+    offered = offered[~_has(own.ids, offered["dst"] - start, offered["src"])]
+    row, ids, similarity = offered["dst"] - start, offered["src"], offered["similarity"]
     if not len(row):
         return own
     order = np.lexsort((ids, -similarity, row))

@@ -7,12 +7,14 @@ import json
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gsl_scale.knn.approximate import ApproximateIndex
 from gsl_scale.knn.exact import ExactIndex
 from gsl_scale.knn.gate import Recall, pass_gate
+from gsl_scale.knn.mutual import WIDE, accept, between, offers
 from gsl_scale.knn.neighbours import Neighbours, Rows, joined, unit_rows
 from gsl_scale.knn.plan import SearchPlan
 from gsl_scale.store.artifact import Artifact
@@ -50,6 +52,17 @@ class Search:
 
     def answers_path(self, piece: int, shard: int) -> Path:
         return self.scratch(f"answers-{piece:05d}-{shard:05d}.npz")
+
+    def best_path(self, shard: int) -> Path:
+        return self.scratch(f"best-{shard:05d}.npz")
+
+    def offers_path(self, shard: int) -> Path:
+        return self.scratch(f"offers-{shard:05d}.npy")
+
+    @property
+    def width(self) -> int:
+        """Answers per query: more than k where they are also offered."""
+        return self.k if self.plan.exact else min(WIDE * self.k, self.plan.num_nodes - 1)
 
     @property
     def trained_path(self) -> Path:
@@ -98,14 +111,16 @@ def build(task: Piece) -> Recall:
     size = min(search.sample, search.plan.num_nodes)
     nodes = np.sort(_rng().choice(search.plan.num_nodes, size, replace=False))
     k = min(search.k, stop - start - 1)
-    gate = pass_gate(index, unit_rows(rows.rows(nodes)), nodes, k, search.recall)
+    # In pieces, who is missed here cannot tell: the query may lie in another piece.
+    told = search.plan.pieces == 1
+    gate = pass_gate(index, unit_rows(rows.rows(nodes)), nodes, k, search.recall, told)
     _write_index(index, path)
     write_durably(record, json.dumps(asdict(gate)))
     return gate
 
 
 def answer(task: Task) -> Part | None:
-    """The neighbours of a shard; its edges if the index is whole, else one piece's answers."""
+    """The neighbours of a shard in one piece; as edges at once if that is all there is to do."""
     search = task.search
     done = search.parts.sealed("edges", task.shard)
     if done is not None:
@@ -118,29 +133,54 @@ def answer(task: Task) -> Part | None:
     found = []
     for at in range(start, stop, search.batch):
         queries = unit_rows(rows.read(at, min(at + search.batch, stop)))
-        found.append(index.search(queries, at, search.k))
+        found.append(index.search(queries, at, search.width))
     answers = joined(found, axis=0)
-    if search.plan.pieces == 1:
+    if search.plan.exact and search.plan.pieces == 1:
         return _write(search, task.shard, answers)
-    draft = path.with_suffix(".tmp.npz")
-    np.savez(draft, ids=answers.ids, similarity=answers.similarity)
-    draft.rename(path)
+    _save(path, **answers._asdict())
     return None
 
 
-def merge(task: Task) -> Part:
-    """The best of all pieces' answers for a shard, as edges."""
+def merge(task: Task) -> Part | None:
+    """The best of all pieces for a shard: edges if exact, else what offers are made of."""
     search = task.search
     done = search.parts.sealed("edges", task.shard)
-    if done is not None:
+    if done is not None or search.best_path(task.shard).exists():
         return done
     best: Neighbours | None = None
     for piece in range(search.plan.pieces):
-        with np.load(search.answers_path(piece, task.shard)) as file:
-            more = Neighbours(file["ids"], file["similarity"])
-        best = more if best is None else joined([best, more], axis=1).best(search.k)
+        more = _load(search.answers_path(piece, task.shard))
+        best = more if best is None else joined([best, more], axis=1).best(search.width)
     assert best is not None
-    return _write(search, task.shard, best)
+    if search.plan.exact:
+        return _write(search, task.shard, best)
+    farthest = best.similarity[:, search.k - 1]
+    _save(search.best_path(task.shard), farthest=farthest, **best._asdict())
+    return None
+
+
+def offer(task: Task) -> None:
+    """What the nodes of a shard have for others (`mutual.py`)."""
+    search, plan = task.search, task.search.parts.plan
+    farthest = np.empty(plan.num_nodes, np.float32)
+    for shard, start, stop in plan:
+        with np.load(search.best_path(shard)) as file:
+            farthest[start:stop] = file["farthest"]
+    made = offers(_load(search.best_path(task.shard)), plan.start(task.shard), farthest)
+    path = search.offers_path(task.shard)
+    np.save(path.with_suffix(".tmp.npy"), made)
+    path.with_suffix(".tmp.npy").rename(path)
+
+
+def settle(task: Task) -> Part:
+    """A shard's edges: the best of its own answers and of what others offer."""
+    search, plan = task.search, task.search.parts.plan
+    start, stop = plan.bounds(task.shard)
+    found = _load(search.best_path(task.shard)).first(search.k)
+    for shard in range(plan.num_shards):
+        made = np.load(search.offers_path(shard), mmap_mode="r")
+        found = accept(found, start, np.array(between(made, start, stop)))
+    return _write(search, task.shard, found)
 
 
 def _write(search: Search, shard: int, found: Neighbours) -> Part:
@@ -188,6 +228,17 @@ def _write_index(index: ApproximateIndex, path: Path) -> None:
     draft = path.with_suffix(".tmp")
     index.write(draft)
     draft.rename(path)
+
+
+def _save(path: Path, **columns: Any) -> None:
+    draft = path.with_suffix(".tmp.npz")
+    np.savez(draft, **columns)
+    draft.rename(path)
+
+
+def _load(path: Path) -> Neighbours:
+    with np.load(path) as file:
+        return Neighbours(file["ids"], file["similarity"])
 
 
 def _rng() -> np.random.Generator:

@@ -5,6 +5,7 @@ piece where it fits and in several where it does not; queries go shard by shard.
 in this process or on Ray, and what an earlier attempt finished is not searched again.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -115,7 +116,10 @@ def _search(search: Search, pool: Engine) -> list[Part]:
                 advance(stop - start)
     finally:
         pieces.forget()
-    open_shards = [Task(search, 0, shard) for shard, part in found.items() if part is None]
-    for task, part in pool.map(pieces.merge, open_shards):
-        found[task.shard] = part
+    steps: tuple[Callable[[Task], Part | None], ...]
+    steps = (pieces.merge, pieces.offer, pieces.settle)
+    for step in steps:
+        left = [Task(search, 0, shard) for shard, part in found.items() if part is None]
+        for task, part in pool.map(step, left):
+            found[task.shard] = part
     return [part for _, part in sorted(found.items()) if part is not None]
