@@ -12,6 +12,7 @@ from gsl_scale.knn.exact import ExactIndex
 from gsl_scale.knn.neighbours import Ids, Neighbours, Rows
 from gsl_scale.knn.plan import SearchPlan, padded
 
+_EF_PER_LOOK = 6400  # 0.01, the least, is an efSearch of 64
 _ROUNDS, _ROUNDS_AGAIN = 6, 2  # of k-means: lists need to be even, not perfect
 
 
@@ -123,11 +124,11 @@ class ApproximateIndex:
         return looked | {"k_factor": int(self._index.k_factor)}
 
     def set_effort(self, looked: float, factor: int) -> None:
-        """`looked`: the share of all lists (IVF), or of all nodes (HNSW), to look into."""
+        """`looked`: the share of all lists to look into, or what comes to as much for HNSW."""
         if isinstance(self._inner, faiss.IndexIVF):
             self._inner.nprobe = max(1, round(looked * self._inner.nlist))
         elif isinstance(self._inner, faiss.IndexHNSW):
-            self._inner.hnsw.efSearch = max(16, round(looked * self._index.ntotal))
+            self._inner.hnsw.efSearch = round(_EF_PER_LOOK * looked)
         self._index.k_factor = factor
 
 
