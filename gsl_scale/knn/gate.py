@@ -50,19 +50,23 @@ def pass_gate(
     `told`: those who are missed may still tell the query that they found it (`mutual.py`).
     """
     truth = index.truth(queries, nodes, k)
-    factor, before = 0, 0.0
-    for looked in _LOOKED:
-        while True:
-            index.set_effort(looked, _FACTORS[factor])
-            recall = _recall(index, queries, nodes, truth, told)
-            if recall >= target:
-                return Recall(recall, target, len(nodes), index.effort, True)
-            # Looking further does not help when codes are too coarse to name the right ones.
-            if recall - before > 0.3 * (target - before) or factor + 1 == len(_FACTORS):
-                break
-            factor += 1
-        before = recall
-    return Recall(recall, target, len(nodes), index.effort, False)
+
+    def recall_of(looked: int, factor: int) -> float:
+        index.set_effort(_LOOKED[looked], _FACTORS[factor])
+        return _recall(index, queries, nodes, truth, told)
+
+    looked, factor = 0, 0
+    recall = recall_of(looked, factor)
+    while recall < target and looked + 1 < len(_LOOKED):
+        further = recall_of(looked + 1, factor)
+        # Looking further does not help when codes are too coarse to name the right ones.
+        closer = recall_of(looked, factor + 1) if factor + 1 < len(_FACTORS) else 0.0
+        if closer > further:
+            factor, recall = factor + 1, closer
+        else:
+            looked, recall = looked + 1, further
+    index.set_effort(_LOOKED[looked], _FACTORS[factor])
+    return Recall(recall, target, len(nodes), index.effort, recall >= target)
 
 
 def _recall(
