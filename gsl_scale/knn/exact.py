@@ -18,6 +18,7 @@ from gsl_scale.knn.neighbours import (
     joined,
     nobody,
     pair_similarity,
+    rank,
     unit_rows,
 )
 
@@ -78,17 +79,12 @@ class ExactIndex:
             similarity = np.concatenate([similarity, new])
             order = np.lexsort((ids, -similarity, which))
             which, ids, similarity = which[order], ids[order], similarity[order]
-            kept = _rank(which) < k
+            kept = rank(which) < k
             which, ids, similarity = which[kept], ids[kept], similarity[kept]
         found = nobody(len(queries), k)
-        place = which, _rank(which)
+        place = which, rank(which)
         found.ids[place], found.similarity[place] = ids + self._first, similarity
         return found
-
-
-def _rank(groups: Ids) -> Ids:
-    """The place of each entry within its group; groups are sorted."""
-    return np.arange(len(groups)) - np.searchsorted(groups, groups)
 
 
 def all_neighbours(

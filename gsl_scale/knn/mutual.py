@@ -8,7 +8,7 @@ was missing for the price of a look at the answers.
 import numpy as np
 import numpy.typing as npt
 
-from gsl_scale.knn.neighbours import Ids, Neighbours, joined, nobody
+from gsl_scale.knn.neighbours import Ids, Neighbours, joined, nobody, rank
 
 WIDE = 2  # answers kept per neighbour wanted
 _AT_ONCE = 1 << 18
@@ -42,13 +42,12 @@ def accept(own: Neighbours, start: int, offered: Offers) -> Neighbours:
         return own
     order = np.lexsort((ids, -similarity, row))
     row, ids, similarity = row[order], ids[order], similarity[order]
-    changed, first, place = np.unique(row, return_index=True, return_inverse=True)
-    rank = np.arange(len(row)) - first[place]
-    kept = rank < k
-    width = min(k, int(rank.max()) + 1)
-    more = nobody(len(changed), width)
-    more.ids[place[kept], rank[kept]] = ids[kept]
-    more.similarity[place[kept], rank[kept]] = similarity[kept]
+    changed, place = np.unique(row, return_inverse=True)
+    column = rank(row)
+    kept = column < k
+    more = nobody(len(changed), min(k, int(column.max()) + 1))
+    more.ids[place[kept], column[kept]] = ids[kept]
+    more.similarity[place[kept], column[kept]] = similarity[kept]
     before = Neighbours(own.ids[changed], own.similarity[changed])
     best = joined([before, more], axis=1).best(k)
     result = Neighbours(own.ids.copy(), own.similarity.copy())

@@ -62,6 +62,11 @@ def joined(found: list[Neighbours], axis: int) -> Neighbours:
     return Neighbours(*(np.concatenate(column, axis) for column in zip(*found, strict=True)))
 
 
+def rank(groups: Ids) -> Ids:
+    """The place of each entry within its group; groups are sorted."""
+    return np.arange(len(groups)) - np.searchsorted(groups, groups)
+
+
 def in_batches(
     search: Callable[[Rows, int, int], Neighbours], unit: Rows, k: int, batch: int
 ) -> Neighbours:
