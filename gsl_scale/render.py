@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from gsl_scale.memory import size
 from gsl_scale.pipeline import StageStatus
 
 _COLOURS = {"complete": "green", "stale": "yellow", "partial": "yellow", "damaged": "red"}
@@ -14,14 +15,6 @@ _COLOURS = {"complete": "green", "stale": "yellow", "partial": "yellow", "damage
 
 def _out() -> Console:
     return Console(highlight=False, soft_wrap=True)
-
-
-def size(num_bytes: float) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if num_bytes < 1024:
-            return f"{num_bytes:,.0f} {unit}" if unit == "B" else f"{num_bytes:,.1f} {unit}"
-        num_bytes /= 1024
-    return f"{num_bytes:,.1f} GiB"
 
 
 def print_statuses(statuses: list[StageStatus]) -> None:

@@ -8,6 +8,7 @@ from gsl_scale.config import AUTO, Knn, Run, digest
 from gsl_scale.errors import InputError
 from gsl_scale.knn.device import device_of, require_selectable
 from gsl_scale.knn.exact import SPARE
+from gsl_scale.memory import size
 
 EXACT = "exact"
 # Products of an exact search (n² d) up to which it is not worth approximating: seconds.
@@ -50,7 +51,7 @@ class SearchPlan:
     @property
     def line(self) -> str:
         """The bill, for a person."""
-        items = ", ".join(f"{name} {_size(value)}" for name, value in self.bill.items())
+        items = ", ".join(f"{name} {size(value)}" for name, value in self.bill.items())
         where = "" if self.pieces == 1 else f" in {self.pieces} pieces"
         what = f"{self.index} index of {self.num_nodes:,} × {self.dim}{where} on {self.device}"
         return f"knn: {what}; memory per worker: {items}"
@@ -78,7 +79,7 @@ def choose(num_nodes: int, dim: int, knn: Knn, run: Run) -> SearchPlan:
     pieces = math.ceil(sum(bill.values()) / memory)
     if pieces > num_nodes:
         raise InputError(
-            f"run.memory leaves {_size(memory)} for the index, not even one node's share.",
+            f"run.memory leaves {size(memory)} for the index, not even one node's share.",
             next_step="Raise run.memory (GiB per worker).",
         )
     bill = {name: math.ceil(value / pieces) for name, value in bill.items()}
@@ -106,7 +107,3 @@ def padded(dim: int) -> int:
 
 def _is_ivf(word: str) -> bool:
     return word.startswith("IVF") and word[3:].isdigit()
-
-
-def _size(value: int) -> str:
-    return f"{value / 2**30:.2f} GiB" if value >= 2**30 else f"{value / 2**20:,.0f} MiB"
