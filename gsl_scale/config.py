@@ -195,6 +195,7 @@ class Contrast(Block):
     dropout: Share = Field(0.5, description="in the encoder's hidden layer")
     temperature: float = Field(0.2, ge=0.025, description="of NT-Xent")
     batch: Count = Field(AUTO, description="seeds per step")
+    fanout: Literal["all"] = Field("all", description="edges followed from a node, per hop")
 
 
 class Anchor(Block):

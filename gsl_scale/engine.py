@@ -19,6 +19,8 @@ Result = TypeVar("Result")
 class Engine(Protocol):
     """Runs a function on every task; results come as they are done, in any order."""
 
+    gpus: int  # that tasks may use
+
     def map(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
     ) -> Iterator[tuple[Task, Result]]: ...
@@ -26,6 +28,9 @@ class Engine(Protocol):
 
 class InProcess:
     """One task after the other."""
+
+    def __init__(self) -> None:
+        self.gpus = gpus_here()
 
     def map(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
@@ -38,14 +43,18 @@ class OnRay:
     """Each task a Ray task; one whose worker dies is run again."""
 
     def __init__(self, run: Run, threads: int) -> None:
+        import ray
+
         self._run, self._threads = run, threads
+        resources: Any = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        self.gpus = int(resources.get("GPU", 0))
 
     def map(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
     ) -> Iterator[tuple[Task, Result]]:
         import ray
 
-        gpus = 1 if self._run.device == "cuda" else 0
+        gpus = 1 if self.gpus and self._run.device != "cpu" else 0
         remote: Any = ray.remote(num_cpus=self._threads, num_gpus=gpus, max_retries=_RETRIES)(_call)
         waiting = list(tasks)
         running: dict[Any, Task] = {}
@@ -97,6 +106,13 @@ def engine(run: Run) -> Iterator[Engine]:
     finally:
         if started:
             ray.shutdown()
+
+
+def gpus_here() -> int:
+    """That the FAISS of this process can use."""
+    import faiss
+
+    return int(faiss.get_num_gpus()) if hasattr(faiss, "StandardGpuResources") else 0
 
 
 def threads_of(run: Run) -> int:

@@ -7,6 +7,7 @@ are given settings from cheap to thorough, and the first that reaches the recall
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import faiss
@@ -15,12 +16,14 @@ import torch
 
 from gsl_scale.config import Knn, Run
 from gsl_scale.engine import set_threads, threads_of
+from gsl_scale.errors import UserError
 from gsl_scale.knn.exact import all_neighbours
 from gsl_scale.knn.finder import Finder
 from gsl_scale.knn.neighbours import Ids, Neighbours, Rows, pair_similarity, unit_rows
 
 _BLOCK = 1000
 _CHECKED = 1000
+_PEERS = ("hnswlib", "pynndescent")
 
 Way = Callable[[Rows, int], Ids]
 
@@ -44,6 +47,12 @@ def clustered(num_rows: int, dim: int, clusters: int = 1000, seed: int = 0) -> R
 
 def measure(vectors: Rows, k: int, recall: float, skip: list[str], run: Run) -> dict[str, Any]:
     """Every way but those skipped, one after the other, on the same vectors and threads."""
+    for peer in _PEERS:
+        if peer not in skip and find_spec(peer) is None:
+            raise UserError(
+                f"{peer} is not installed.",
+                next_step=f"pip install 'gsl-scale[bench]', or leave it out: --skip {peer}",
+            )
     threads = threads_of(run)
     set_threads(threads)
     unit = unit_rows(vectors)

@@ -60,7 +60,7 @@ def bench_knn(
 ) -> None:
     """All nearest neighbours: ours, the paper's way, and the libraries one would pick instead.
 
-    Needs pip install 'gsl-scale[bench]' (hnswlib, pynndescent). Building counts everywhere.
+    Needs pip install 'gsl-scale\\[bench]' (hnswlib, pynndescent). Building counts everywhere.
 
     Example: gsl-scale bench knn --rows 50000 --skip scikit-learn
     """

@@ -7,7 +7,7 @@ import faiss
 import numpy as np
 
 from gsl_scale.errors import ConfigError
-from gsl_scale.knn.device import placed
+from gsl_scale.knn.device import placed, require_selectable
 from gsl_scale.knn.exact import ExactIndex
 from gsl_scale.knn.neighbours import Ids, Neighbours, Rows
 from gsl_scale.knn.plan import SearchPlan, padded
@@ -63,6 +63,7 @@ class ApproximateIndex:
     def place(self, device: str) -> None:
         """Search it there from now on. What is added later, or written, would miss the copy."""
         if device != "cpu":
+            require_selectable(int(getattr(self._inner, "nprobe", 0)), device, "lists")
             self._searched = placed(self._inner, device)
             self._searched.nprobe = self._inner.nprobe
             self._index.own_fields = False  # both indexes belong to this object now
@@ -129,7 +130,8 @@ class ApproximateIndex:
             self._inner.nprobe = max(1, round(looked * self._inner.nlist))
         elif isinstance(self._inner, faiss.IndexHNSW):
             self._inner.hnsw.efSearch = round(_EF_PER_LOOK * looked)
-        self._index.k_factor = factor
+        # Lists of the vectors themselves have nothing to compare anew.
+        self._index.k_factor = 1 if isinstance(self._inner, faiss.IndexIVFFlat) else factor
 
 
 def _centroids(sample: Rows, number: int, old: Rows | None) -> Rows:

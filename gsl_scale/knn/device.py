@@ -18,25 +18,24 @@ GPU_MOST = 2048  # answers that FAISS can select on a GPU
 _VECTORS, _QUERIES = 0.4, 0.1  # of the GPU's free memory, per tile
 
 
-def device_of(run: Run) -> str:
-    """cpu or cuda."""
-    there = _num_gpus() > 0
-    if run.device == "cuda" and not there:
+def device_of(run: Run, gpus: int) -> str:
+    """cpu or cuda; `gpus` are those of this process, or of the cluster if workers do the work."""
+    if run.device == "cuda" and not gpus:
         raise ConfigError(
-            "run.device is cuda, and FAISS sees no GPU.",
-            "Either there is none here, or faiss-cpu is installed, which cannot use it.",
+            f"run.device is cuda, and {'Ray' if run.workers else 'FAISS'} sees no GPU.",
+            "Either there is none, or faiss-cpu is installed, which cannot use it.",
             "Set run.device=cpu, or on a machine with a GPU: pip install 'gsl-scale[gpu]' instead "
             "of [cpu].",
         )
-    return "cuda" if there and run.device != "cpu" else "cpu"
+    return "cuda" if gpus and run.device != "cpu" else "cpu"
 
 
-def require_selectable(asked: int, device: str) -> None:
+def require_selectable(asked: int, device: str, what: str = "answers") -> None:
     if device == "cuda" and asked > GPU_MOST:
         raise InputError(
-            f"knn.k needs {asked:,} answers per query, and a GPU selects at most {GPU_MOST:,}.",
+            f"The search needs {asked:,} {what} per query, and a GPU selects at most {GPU_MOST:,}.",
             "FAISS keeps them in registers.",
-            f"Set knn.k to {GPU_MOST - 16} or less, or run.device=cpu.",
+            f"Set knn.{'k' if what == 'answers' else 'recall'} lower, or run.device=cpu.",
         )
 
 
@@ -62,10 +61,6 @@ def nearest(queries: Rows, rows: Rows, k: int, device: str) -> Ids:
 def placed(index: Any, device: str) -> Any:
     """An index where it is to be searched; on a GPU that is a copy."""
     return index if device == "cpu" else faiss.index_cpu_to_gpu(_resources(), 0, index)
-
-
-def _num_gpus() -> int:
-    return int(faiss.get_num_gpus()) if hasattr(faiss, "StandardGpuResources") else 0
 
 
 def _free_bytes() -> int:

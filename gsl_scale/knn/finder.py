@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gsl_scale.config import Knn, Run
+from gsl_scale.engine import gpus_here
 from gsl_scale.knn.approximate import ApproximateIndex
 from gsl_scale.knn.exact import all_neighbours
 from gsl_scale.knn.gate import Recall, RecallError, pass_gate
@@ -25,7 +26,7 @@ class Finder:
         """In order of id."""
         knn = self._knn
         unit = unit_rows(rows)
-        plan = choose(len(unit), unit.shape[1], knn, self._run)
+        plan = choose(len(unit), unit.shape[1], knn, self._run, gpus_here())
         if plan.exact:
             return all_neighbours(unit, knn.k, self._run.batch, plan.device)
         index, gate = self._index(unit, plan)

@@ -8,9 +8,8 @@ from gsl_scale.errors import GslError
 from gsl_scale.knn.approximate import ApproximateIndex
 from gsl_scale.knn.mutual import WIDE
 from gsl_scale.knn.neighbours import Ids, Neighbours, Rows
+from gsl_scale.knn.plan import FACTORS, LOOKED
 
-_LOOKED = tuple(0.01 * 1.25**step for step in range(16))  # at most 0.28: exact is no dearer then
-_FACTORS = (2, 4, 8)
 _ROUNDING = 1e-6
 
 
@@ -52,20 +51,20 @@ def pass_gate(
     truth = index.truth(queries, nodes, k)
 
     def recall_of(looked: int, factor: int) -> float:
-        index.set_effort(_LOOKED[looked], _FACTORS[factor])
+        index.set_effort(LOOKED[looked], FACTORS[factor])
         return _recall(index, queries, nodes, truth, told)
 
     looked, factor = 0, 0
     recall = recall_of(looked, factor)
-    while recall < target and looked + 1 < len(_LOOKED):
+    while recall < target and looked + 1 < len(LOOKED):
         further = recall_of(looked + 1, factor)
         # Looking further does not help when codes are too coarse to name the right ones.
-        closer = recall_of(looked, factor + 1) if factor + 1 < len(_FACTORS) else 0.0
+        closer = recall_of(looked, factor + 1) if factor + 1 < len(FACTORS) else 0.0
         if closer > further:
             factor, recall = factor + 1, closer
         else:
             looked, recall = looked + 1, further
-    index.set_effort(_LOOKED[looked], _FACTORS[factor])
+    index.set_effort(LOOKED[looked], FACTORS[factor])
     return Recall(recall, target, len(nodes), index.effort, recall >= target)
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from gsl_scale.config import AUTO, Knn, Run, digest
 from gsl_scale.errors import InputError
-from gsl_scale.knn.device import device_of, require_selectable
+from gsl_scale.knn.device import GPU_MOST, device_of, require_selectable
 from gsl_scale.knn.exact import SPARE
+from gsl_scale.knn.mutual import WIDE
 from gsl_scale.memory import size
 
 EXACT = "exact"
@@ -16,6 +17,9 @@ _AFFORDABLE = {"cpu": 5e11, "cuda": 5e13}
 _SHARE_OF_MEMORY = 0.6  # of what is free, for the index; the rest is for queries and answers
 _SCRATCH = 256 << 20  # batches of queries, their answers, FAISS's own buffers
 _SAMPLE_PER_LIST = 50
+# Shares of all lists to look into, from cheap to thorough; beyond the last, exact is no dearer.
+LOOKED = tuple(0.01 * 1.25**step for step in range(16))
+FACTORS = (2, 4, 8)  # answers compared anew, per answer kept
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,9 @@ class SearchPlan:
         return digest([self.index, self.pieces])[:12]
 
 
-def choose(num_nodes: int, dim: int, knn: Knn, run: Run) -> SearchPlan:
-    """The plan for a search of all nodes among all nodes."""
-    index, device = knn.index, device_of(run)
-    require_selectable(knn.k + 1 + SPARE, device)
+def choose(num_nodes: int, dim: int, knn: Knn, run: Run, gpus: int = 0) -> SearchPlan:
+    """The plan for a search of all nodes among all nodes; `gpus`: those that may be used."""
+    index, device = knn.index, device_of(run, gpus)
     if index == "auto":
         index = EXACT if float(num_nodes) ** 2 * dim <= _AFFORDABLE[device] else "ivf"
     bill = {"vectors": 4 * num_nodes * dim}
@@ -73,8 +76,12 @@ def choose(num_nodes: int, dim: int, knn: Knn, run: Run) -> SearchPlan:
         index = {"ivf": _ivf(num_nodes, dim, device), "hnsw": "HNSW32"}.get(index, index)
         if "HNSW" in index or index.endswith("fs"):
             device = "cpu"  # FAISS has no such index on a GPU
+        factor = 1 if index.endswith("Flat") else FACTORS[-1]
+        require_selectable(factor * (WIDE * knn.k + 1), device)
         code = 4 * (dim + 64) if "HNSW" in index or "Flat" in index else dim // 4 + 8
         bill["codes"] = num_nodes * code
+    else:
+        require_selectable(knn.k + 1 + SPARE, device)
     memory = memory_for_index(run)
     pieces = math.ceil(sum(bill.values()) / memory)
     if pieces > num_nodes:
@@ -97,6 +104,8 @@ def memory_for_index(run: Run) -> int:
 def _ivf(num_nodes: int, dim: int, device: str) -> str:
     """Lists of about √n/4 nodes; on a CPU codes of 4 bits per two columns, scanned in registers."""
     lists = max(1, min(round(4 * math.sqrt(num_nodes)), num_nodes // 40))
+    if device == "cuda":  # looks into as many lists as it selects answers, at most
+        lists = min(lists, int(GPU_MOST / LOOKED[-1]))
     return f"IVF{lists}," + ("Flat" if device == "cuda" else f"PQ{padded(dim) // 2}x4fs")
 
 

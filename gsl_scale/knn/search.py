@@ -55,9 +55,9 @@ def search_knn(
     """Write the candidates artifact; `knn.k` is a number by now."""
     shape, shards = data.nodes(table).shape, data.manifest.plan
     require_k(knn.k, shards.num_nodes)
-    plan = choose(*shape, knn, run)
     parents = {"data": data.manifest.content}
     with Draft(folder, KIND, shards, config, parents, resume=True) as draft, engine(run) as pool:
+        plan = choose(*shape, knn, run, pool.gpus)
         search = Search(
             data.folder, table, plan, draft.parts, knn.k, run.batch, knn.recall, knn.sample
         )
@@ -67,7 +67,7 @@ def search_knn(
             worst = min(gates, key=lambda gate: gate.recall)
             if knn.index != "auto":
                 raise RecallError.of(worst, plan.index)
-            plan = choose(*shape, knn.model_copy(update={"index": EXACT}), run)
+            plan = choose(*shape, knn.model_copy(update={"index": EXACT}), run, pool.gpus)
             search = replace(search, plan=plan)
             progress.say(f"knn: {worst}; searching exactly instead")
             progress.say(plan.line)

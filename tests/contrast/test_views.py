@@ -61,6 +61,14 @@ def test_dropout_takes_its_share_keeps_the_sum_and_follows_its_key():
     assert torch.equal(dropped, dropout(x, 0.25, key=1))
     assert not torch.equal(dropped, dropout(x, 0.25, key=2))
     assert dropout(x, 0.0, key=1) is x
+    columns = dropped.mean(0)
+    assert columns.min() > 0.9 and columns.max() < 1.1
+    assert abs(np.corrcoef(dropped[:, 0], dropped[:, 1])[0, 1]) < 0.1
+
+
+def test_dropout_of_some_nodes_is_that_of_all():
+    x, nodes = torch.ones(100, 13), torch.tensor([7, 3, 99])
+    assert torch.equal(dropout(x, 0.5, 4)[nodes], dropout(x[nodes], 0.5, 4, nodes))
 
 
 def test_uniform_is_uniform():

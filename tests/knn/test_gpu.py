@@ -38,12 +38,18 @@ def test_asking_for_a_gpu_that_is_not_there():
         choose(1000, 8, Knn(k=5), Run(device="cuda"))
 
 
-def test_what_would_be_chosen_on_a_gpu(monkeypatch):
-    monkeypatch.setattr(device, "_num_gpus", lambda: 1)
-    assert choose(500_000, 128, Knn(k=20), Run()).line.count("exact") == 1
-    large = choose(5_000_000, 128, Knn(k=20), Run(memory=8))
-    assert large.index == "IVF8944,Flat" and large.device == "cuda"
-    assert choose(5_000_000, 128, Knn(k=20, index="hnsw"), Run(memory=8)).device == "cpu"
-    assert choose(5_000_000, 128, Knn(k=20), Run(memory=8, device="cpu")).device == "cpu"
+def test_what_would_be_chosen_on_a_gpu():
+    assert choose(500_000, 128, Knn(k=20), Run(), gpus=1).line.count("exact") == 1
+    large = choose(5_000_000, 128, Knn(k=20), Run(memory=8), gpus=1)
+    assert large.index == "IVF7205,Flat" and large.device == "cuda"
+    assert choose(5_000_000, 128, Knn(k=20, index="hnsw"), Run(memory=8), gpus=1).device == "cpu"
+    assert choose(5_000_000, 128, Knn(k=20), Run(memory=8, device="cpu"), gpus=1).device == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("index", "k"), [("exact", 2040), ("IVF1024,Flat", 1024), ("IVF1024,PQ64", 128)]
+)
+def test_more_answers_than_a_gpu_selects(index, k):
     with pytest.raises(InputError, match="a GPU selects at most 2,048"):
-        choose(500_000, 128, Knn(k=2048), Run())
+        choose(500_000, 128, Knn(k=k, index=index), Run(memory=8), gpus=1)
+    choose(500_000, 128, Knn(k=k - 1, index=index), Run(memory=8), gpus=1)

@@ -11,7 +11,7 @@ from gsl_scale.train.loop import DivergedError, Trainer, seed_batches
 
 NODES, DIM = 60, 12
 # The curve of the run below. A change that is not meant to change the method reproduces it.
-GOLDEN = [3.5141, 3.4934, 3.4878]
+GOLDEN = [3.5526, 3.4874, 3.4907]
 
 
 def trainer(*, edges=False, rows=None, **keys):
