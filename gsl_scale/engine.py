@@ -19,7 +19,10 @@ Result = TypeVar("Result")
 class Engine(Protocol):
     """Runs a function on every task; results come as they are done, in any order."""
 
-    gpus: int  # that tasks may use
+    @property
+    def gpus(self) -> int:
+        """That tasks may use."""
+        ...
 
     def map(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
@@ -29,8 +32,9 @@ class Engine(Protocol):
 class InProcess:
     """One task after the other."""
 
-    def __init__(self) -> None:
-        self.gpus = gpus_here()
+    @property
+    def gpus(self) -> int:
+        return gpus_here()
 
     def map(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
@@ -47,7 +51,11 @@ class OnRay:
 
         self._run, self._threads = run, threads
         resources: Any = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        self.gpus = int(resources.get("GPU", 0))
+        self._gpus = int(resources.get("GPU", 0))
+
+    @property
+    def gpus(self) -> int:
+        return self._gpus
 
     def map(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]

@@ -50,5 +50,10 @@ def learned_graph(embeddings: Tensor, sketch: Sketch) -> Graph:
     """S before normalisation, with self-loops of weight 1; gradient flows to the embeddings."""
     unit = F.normalize(embeddings, dim=1)
     similarity = edge_dot(sketch.pattern, unit, unit)
-    weights = torch.relu(similarity).clamp(max=1.0) * sketch.share
-    return Graph(sketch.pattern, torch.where(sketch.is_loop, 1.0, weights))
+    return Graph(sketch.pattern, weights_of(similarity, sketch.share, sketch.is_loop))
+
+
+def weights_of(similarity: Tensor, share: Tensor, is_loop: Tensor) -> Tensor:
+    """Edges with a similarity below 0 weigh nothing; rounding makes none heavier than 1."""
+    weights = torch.relu(similarity).clamp(max=1.0) * share
+    return torch.where(is_loop, 1.0, weights)

@@ -50,7 +50,8 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
     from gsl_scale.pipeline import prepare_process
     from gsl_scale.preset import Shape, resolve
     from gsl_scale.store.artifact import Artifact
-    from gsl_scale.train.loop import Trainer, seed_batches
+    from gsl_scale.train.loop import Seeds, Trainer
+    from gsl_scale.train.whole import WholeGraphs
 
     prepare_process(config)
     keep_freed_memory()
@@ -59,10 +60,12 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
     began = time.perf_counter()
     features = Features.of(data)
     nearest = all_neighbours(features.dense.numpy(), config.knn.k)
-    trainer = Trainer(config, features, edges_matrix(data) if "edges" in data else None, nearest)
+    given = edges_matrix(data) if "edges" in data else None
+    graphs = WholeGraphs(config, features, given, nearest)
+    trainer = Trainer(config, graphs)
     set_up = time.perf_counter() - began
-    batches = seed_batches(trainer.num_nodes, config.contrast.batch, 0)
-    search = _timed(trainer.refresh, 2) if way == "ours" else [0.0]
+    batches = Seeds(graphs.num_nodes, config.contrast.batch, 0)
+    search = _timed(lambda: graphs.refresh(trainer.model), 2) if way == "ours" else [0.0]
 
     number = 0
 
@@ -70,10 +73,10 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
         nonlocal number
         number += 1
         if way == "ours":
-            trainer.step(number, next(batches))
+            trainer.step(number, batches[number])
             return
-        x, smooth = features.dense, trainer.seen.dense
-        loss = paper_step(trainer.model, x, smooth, trainer.anchor, next(batches), config)
+        x, smooth = features.dense, graphs.seen.dense
+        loss = paper_step(trainer.model, x, smooth, graphs.anchor, batches[number], config)
         trainer.optimiser.zero_grad()
         loss.backward()
         trainer.optimiser.step()
@@ -81,12 +84,12 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
     times = _timed(step, steps)
     one, searched = statistics.median(times), statistics.median(search)
     return {
-        "nodes": trainer.num_nodes,
+        "nodes": graphs.num_nodes,
         "settings": {
             "k": config.knn.k,
             "batch": config.contrast.batch,
             "learner": config.learner.kind,
-            "width": trainer.seen.shape[1],
+            "width": graphs.seen.shape[1],
             "refresh": config.train.refresh,
             "threads": torch.get_num_threads(),
         },

@@ -4,8 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from gsl_scale.contrast.views import dropout
-from gsl_scale.graph.features import Features
-from gsl_scale.graph.weighted import Graph
+from gsl_scale.graph.sample import Block
 
 
 class Encoder(nn.Module):
@@ -19,21 +18,25 @@ class Encoder(nn.Module):
         self.bias_out = nn.Parameter(torch.zeros(dim_out))
         self.dropout = dropout
 
-    def forward(
-        self,
-        graph: Graph,
-        features: Features,
-        mask: Tensor | None = None,
-        key: int | None = None,
-        seeds: Tensor | None = None,
-    ) -> Tensor:
-        """`mask` hides features; with a `key` (in training) hidden entries are dropped; the
-        representations are those of the `seeds` only, in their order, or of all nodes."""
-        hidden = torch.relu(graph @ features.times(self.weight_in, mask) + self.bias_in)
+    def forward(self, block: Block, mask: Tensor | None = None, key: int | None = None) -> Tensor:
+        """The seeds' representations. `mask` hides features; with a `key` (in training) hidden
+        entries are dropped."""
+        hidden = torch.relu(_aggregated(block, self.weight_in, mask) + self.bias_in)
         if key is not None:
-            hidden = dropout(hidden, self.dropout, key)
-        last = graph if seeds is None else graph.at(seeds)
-        return last @ (hidden @ self.weight_out) + self.bias_out
+            hidden = dropout(hidden, self.dropout, key, block.hidden)
+        return block.outer @ (hidden @ self.weight_out) + self.bias_out
+
+
+def _aggregated(block: Block, weight: Tensor, mask: Tensor | None) -> Tensor:
+    """G X W, multiplied in the cheaper order."""
+    few = 2 * block.inner.pattern.shape[0] < block.inner.pattern.shape[1]
+    if few and block.features.sparse is None:
+        if mask is None:
+            return (block.inner @ block.features.dense) @ weight
+        shown = mask.nonzero().squeeze(1)
+        rows = block.features.dense.index_select(1, shown)
+        return (block.inner @ rows) @ weight.index_select(0, shown)
+    return block.inner @ block.features.times(weight, mask)
 
 
 def projector(dim_in: int, dim_out: int) -> nn.Module:

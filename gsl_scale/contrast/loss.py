@@ -6,11 +6,20 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor
 
+from gsl_scale.ranks import ALONE, Ranks
 
-def nt_xent(z_learner: Tensor, z_anchor: Tensor, temperature: float) -> Tensor:
-    """Symmetric over the views; each row against all rows of the other view, itself included."""
-    similarity = (F.normalize(z_learner, dim=1) / temperature) @ F.normalize(z_anchor, dim=1).t()
-    loss: Tensor = _BothWays.apply(similarity, 1.0 / temperature)  # type: ignore[no-untyped-call]
+
+def nt_xent(
+    z_learner: Tensor, z_anchor: Tensor, temperature: float, ranks: Ranks = ALONE, total: int = 0
+) -> Tensor:
+    """Symmetric over the views; each row against all rows of the other view, itself included.
+
+    Among several ranks, the rows are this rank's slice of the `total` of the batch. The value is
+    that of the whole batch; the gradients of all ranks add up to that of the whole batch.
+    """
+    columns = ranks.gather(F.normalize(z_anchor, dim=1), total)
+    similarity = (F.normalize(z_learner, dim=1) / temperature) @ columns.t()
+    loss: Tensor = _BothWays.apply(similarity, 1.0 / temperature, ranks)  # type: ignore[no-untyped-call]
     return loss
 
 
@@ -22,17 +31,20 @@ class _BothWays(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, similarity: Tensor, highest: float) -> Tensor:
+    def forward(ctx: Any, similarity: Tensor, highest: float, ranks: Ranks) -> Tensor:
+        total = similarity.shape[1]
+        ctx.mine = ranks.slice(total)
         power = (similarity - highest).exp_()
-        rows, columns = power.sum(1, keepdim=True), power.sum(0, keepdim=True)
+        rows, columns = power.sum(1, keepdim=True), ranks.sum(power.sum(0, keepdim=True))
         ctx.save_for_backward(power, rows, columns)
-        each = (rows.squeeze(1).log() + columns.squeeze(0).log()) / 2 + highest
-        return (each - similarity.diagonal()).mean()
+        each = (rows.squeeze(1).log() + columns.squeeze(0)[ctx.mine].log()) / 2 + highest
+        same = similarity[:, ctx.mine].diagonal()
+        return ranks.sum((each - same).sum()) / total
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         power, rows, columns = ctx.saved_tensors
-        scale = grad / (2 * len(power))
+        scale = grad / (2 * columns.numel())
         change = power * (scale / rows + scale / columns)
-        change.diagonal().sub_(2 * scale)
-        return change, None
+        change[:, ctx.mine].diagonal().sub_(2 * scale)
+        return change, None, None

@@ -7,10 +7,10 @@ the fate of edge (seed, step, view, src, dst) are the same in any process, in an
 import torch
 from torch import Tensor
 
+from gsl_scale.graph.random import mixed, uniform
 from gsl_scale.graph.weighted import Graph
 
 LEARNER, ANCHOR = 0, 1
-_ODD = (-7046029254386353131, -4658895280553007687, -7723592293110705685)  # splitmix64's
 
 
 def feature_mask(dim: int, share: float, key: int) -> Tensor:
@@ -42,33 +42,10 @@ def dropout(x: Tensor, share: float, key: int, nodes: Tensor | None = None) -> T
         nodes = torch.arange(len(x), device=x.device)
     words = -(-x.shape[1] // 8)
     numbers = nodes[:, None] * words + torch.arange(words, device=x.device)
-    drawn = _mixed(numbers, key).view(torch.uint8)[:, : x.shape[1]]
+    drawn = mixed(numbers, key).view(torch.uint8)[:, : x.shape[1]]
     return x * (drawn >= border) * (256.0 / (256 - border))
 
 
 def key_of(seed: int, step: int, view: int) -> int:
     """One number for one use of randomness."""
     return (seed * 1_000_003 + step) * 8 + view
-
-
-def uniform(numbers: Tensor, key: int) -> Tensor:
-    """A number in [0, 1) for each integer, from (key, integer) alone."""
-    return _shift(_mixed(numbers, key), 40).to(torch.float32) / float(1 << 24)
-
-
-def _mixed(numbers: Tensor, key: int) -> Tensor:
-    """64 random bits for each integer: splitmix64."""
-    x = numbers + _wrapped(key * 0x9E3779B97F4A7C15)
-    x = (x ^ _shift(x, 30)).mul_(_ODD[1])
-    x = (x ^ _shift(x, 27)).mul_(_ODD[2])
-    return x ^ _shift(x, 31)
-
-
-def _shift(x: Tensor, bits: int) -> Tensor:
-    """Logical shift to the right; torch's own keeps the sign."""
-    return (x >> bits).bitwise_and_((1 << (64 - bits)) - 1)
-
-
-def _wrapped(number: int) -> int:
-    number &= (1 << 64) - 1
-    return number - (1 << 64) if number >= 1 << 63 else number

@@ -23,6 +23,7 @@ from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.manifest import write_durably
 from gsl_scale.train.loop import Trainer
+from gsl_scale.train.whole import WholeGraphs
 
 _BLOCKS = ("data", "learner", "knn", "contrast", "anchor", "train", "evaluate")
 
@@ -101,26 +102,29 @@ def _watched(config: Config, data: Artifact, out: Path, blind: bool) -> dict[str
     # They depend on data and split, not on the training, so most seeds share them.
     name = _digest(config, ("data", "knn", "evaluate"))
     found = _kept(out / f"baselines-{name}.json", baselines)
-    trainer = Trainer(config, features, given, nearest)
-    start = classify(trainer.learned(), features, task, choices, 1)
+    trainer = Trainer(config, WholeGraphs(config, features, given, nearest))
+    graphs, model = trainer.graphs, trainer.model
+    start = classify(graphs.learned(model), features, task, choices, 1)
     how = next(choice for choice in choices if choice.weight_decay == start["weight_decay"])
     curve: list[tuple[int, Score]] = []
 
-    def watch(trainer: Trainer, step: int) -> None:
-        curve.append((step, train_gcn(trainer.learned(), features, task, how, config.train.seed)))
+    def watch(step: int) -> None:
+        graph = graphs.learned(model)
+        curve.append((step, train_gcn(graph, features, task, how, config.train.seed)))
 
-    watch(trainer, 0)
-    learned = trainer.run(watch)
+    watch(0)
+    trainer.run(watch)
     best_step, best = max(curve, key=lambda point: point[1].valid)
     found["start"] = start
-    found["label_free"] = classify(trainer.learned(), features, task, choices, settings.seeds)
+    found["label_free"] = classify(graphs.learned(model), features, task, choices, settings.seeds)
     found["paper_protocol"] = {
         "mean": best.test * 100,
         "valid": best.valid * 100,
         "step": best_step,
     }
+    represented = graphs.represent(model).numpy()
     found["clustering"] = cluster_scores(
-        learned.representations, task.labels.numpy(), task.num_classes, settings.cluster_runs
+        represented, task.labels.numpy(), task.num_classes, settings.cluster_runs
     )
     found["curve"] = [[step, score.valid * 100, score.test * 100] for step, score in curve]
     return found

@@ -1,28 +1,26 @@
-"""The loop around the step, in one process: rounds of steps between two refreshes of candidates."""
+"""The loop around the step: rounds of steps between two refreshes of candidates.
 
-import itertools
+The same in one process and in each of several ranks.
+"""
+
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 import torch
 from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
 
 from gsl_scale import progress
-from gsl_scale.anchor import blend, first_anchor
 from gsl_scale.config import Config
-from gsl_scale.context import learner_input
+from gsl_scale.contrast.loss import nt_xent
 from gsl_scale.errors import GslError
-from gsl_scale.graph.features import Features
-from gsl_scale.graph.weighted import Graph, with_self_loops
-from gsl_scale.knn.finder import Finder
-from gsl_scale.knn.neighbours import Neighbours
-from gsl_scale.postprocess import Sketch, learned_graph
-from gsl_scale.train.step import Model, Views, contrast_views
+from gsl_scale.ranks import ALONE, Ranks
+from gsl_scale.train.step import Batch, Model
+
+_LOWER = 0.999  # of the lowest loss before: what counts as lower
 
 
 class DivergedError(GslError):
@@ -37,73 +35,64 @@ class History:
     loss: list[float] = field(default_factory=list)
     kept: list[float] = field(default_factory=list)  # share of candidates also there before
     stopped: str = ""
-    seconds_per_step: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def done(self) -> int:
+        return self.step[-1] if self.step else 0
+
+    @property
+    def rounds_without_lower(self) -> int:
+        best, since = np.inf, 0
+        for loss in self.loss:
+            since = 0 if loss < best * _LOWER else since + 1
+            best = min(best, loss)
+        return since
 
 
-@dataclass(frozen=True)
-class Learned:
-    """What is left of a training: the model, what it makes of every node, and how it went."""
+class Graphs(Protocol):
+    """The learned graph's candidates and the anchor, wherever they lie."""
 
-    model: Model
-    embeddings: npt.NDArray[np.float32]
-    representations: npt.NDArray[np.float32]
-    history: History
+    num_nodes: int
+
+    @property
+    def dims(self) -> tuple[int, int]: ...
+
+    def start(self, model: Model) -> None: ...
+
+    def batch(self, seeds: Tensor, step: int) -> Batch: ...
+
+    def refresh(self, model: Model) -> float: ...
+
+    def blend(self, model: Model) -> None: ...
 
 
-class Trainer:
-    """Owns model, optimiser, candidates and anchor; `config` has no 'auto' left."""
+AnyGraphs = TypeVar("AnyGraphs", bound=Graphs)
 
-    def __init__(
-        self,
-        config: Config,
-        features: Features,
-        given: sp.csr_matrix | None,
-        nearest: Neighbours,
-    ) -> None:
-        """`nearest`: the kNN candidates of the features."""
+
+class Trainer(Generic[AnyGraphs]):
+    """Owns model and optimiser; `config` has no 'auto' left."""
+
+    def __init__(self, config: Config, graphs: AnyGraphs, ranks: Ranks = ALONE) -> None:
         torch.manual_seed(config.train.seed)
-        self.config, self.features = config, features
-        self.num_nodes = features.shape[0]
-        self._find = Finder(config.knn, config.run)
-        self.given_edges = given if config.knn.keep_given else None
-        self.given = (
-            None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
-        )
-        self.seen = learner_input(features, self.given, nearest, config.learner)
-        self.model = Model(config, features.shape[1], self.seen.shape[1])
+        self.config, self.graphs, self.ranks = config, graphs, ranks
+        self.model = Model(config, *graphs.dims)
         groups: list[dict[str, Any]] = [
             {"params": self.model.learner.parameters(), "lr": config.learner.learning_rate},
             {"params": self.model.encoder.parameters()},
             {"params": self.model.projector.parameters()},
         ]
         self.optimiser = torch.optim.Adam(groups, lr=config.train.learning_rate)
-        self.anchor = first_anchor(given, self.num_nodes)
-        # Learners start as the identity: without context they begin with the kNN graph.
-        plain = self.seen is self.features and config.learner.kind != "gnn"
-        self.candidates = nearest.ids if plain else self.find_candidates()
-        self.sketch = Sketch.from_candidates(self.candidates, self.given_edges)
+        self._forward = self.model if ranks.size == 1 else DistributedDataParallel(self.model)
         self.history = History()
-
-    @torch.no_grad()
-    def embed(self) -> Tensor:
-        embeddings: Tensor = self.model.learner(self.seen, self.given)
-        return embeddings
-
-    def find_candidates(self) -> npt.NDArray[np.int64]:
-        return self._find(self.embed().numpy()).ids
-
-    def refresh(self) -> float:
-        """New candidates for the embeddings as they are now; how many of them are old ones."""
-        before, self.candidates = self.candidates, self.find_candidates()
-        self.sketch = Sketch.from_candidates(self.candidates, self.given_edges)
-        both = np.concatenate([before, self.candidates], axis=1)
-        both.sort(axis=1)
-        return float((both[:, 1:] == both[:, :-1]).sum() / before.size)
+        graphs.start(self.model)
 
     def step(self, number: int, seeds: Tensor) -> float:
-        """Lines 14 to 17: gradient descent on one batch, and the anchor's update every c steps."""
-        views = Views(self.features, self.seen, self.given, self.sketch, self.anchor)
-        loss, learned = contrast_views(self.model, views, seeds, self.config, number)
+        """Lines 13 to 17: descent on one batch, and the anchor's update every c steps."""
+        mine = self.graphs.batch(seeds[self.ranks.slice(len(seeds))], number)
+        learner, anchor = self._forward(mine, number)
+        temperature = self.config.contrast.temperature
+        loss = nt_xent(learner, anchor, temperature, self.ranks, len(seeds))
         value = float(loss.detach())
         if not np.isfinite(value):
             raise DivergedError(
@@ -114,54 +103,51 @@ class Trainer:
                 stage="train",
             )
         self.optimiser.zero_grad()
-        loss.backward()
+        (loss * self.ranks.size).backward()  # DDP takes the mean of the ranks' parts
+        settings = self.config.anchor
+        if settings.tau < 1.0 and number % settings.c == 0:
+            self.graphs.blend(self.model)
         self.optimiser.step()
-        anchor = self.config.anchor
-        if anchor.tau < 1.0 and number % anchor.c == 0:
-            self.anchor = blend(self.anchor, learned, anchor.tau, anchor.budget)
         return value
 
-    def run(self, watch: "Callable[[Trainer, int], None] | None" = None) -> Learned:
+    def run(self, watch: Callable[[int], None] = lambda _: None) -> History:
         """All steps, or as many as it takes; `watch` is called after every refresh."""
-        train = self.config.train
-        seeds = seed_batches(self.num_nodes, self.config.contrast.batch, train.seed)
-        best, since, losses = np.inf, 0, []
+        train, history = self.config.train, self.history
+        seeds = Seeds(self.graphs.num_nodes, self.config.contrast.batch, train.seed)
+        losses: list[float] = []
         began = time.monotonic()
         with progress.track("train", train.steps) as advance:
             for number in range(1, train.steps + 1):
-                losses.append(self.step(number, next(seeds)))
+                losses.append(self.step(number, seeds[number]))
                 advance(1, f"loss {losses[-1]:.3f}")
                 if number % train.refresh == 0 or number == train.steps:
-                    self.history.step.append(number)
-                    self.history.loss.append(float(np.mean(losses)))
-                    self.history.kept.append(self.refresh())
+                    history.step.append(number)
+                    history.loss.append(float(np.mean(losses)))
+                    history.kept.append(self.graphs.refresh(self.model))
                     losses = []
-                    if watch is not None:
-                        watch(self, number)
-                    since = 0 if self.history.loss[-1] < best * 0.999 else since + 1
-                    best = min(best, self.history.loss[-1])
-                    if since >= train.patience:
+                    watch(number)
+                    if history.rounds_without_lower >= train.patience:
                         break
-        self.history.stopped = "plateau" if since >= train.patience else "all steps done"
-        self.history.seconds_per_step = (time.monotonic() - began) / number
-        return self._finish()
-
-    @torch.no_grad()
-    def learned(self) -> Graph:
-        """The learned graph as it is now, normalised and without augmentation."""
-        return learned_graph(self.embed(), self.sketch).normalised()
-
-    @torch.no_grad()
-    def _finish(self) -> Learned:
+        plateau = history.rounds_without_lower >= train.patience
+        history.stopped = "plateau" if plateau else "all steps done"
+        history.seconds = time.monotonic() - began
         self.model.eval()
-        representations = self.model.encoder(self.learned(), self.features)
-        return Learned(self.model, self.embed().numpy(), representations.numpy(), self.history)
+        return history
 
 
-def seed_batches(num_nodes: int, batch: int, seed: int) -> Iterator[Tensor]:
-    """Batches of different nodes; each pass is shuffled anew and leaves out what is too few."""
-    batch = min(batch, num_nodes)
-    for number in itertools.count():
-        order = np.random.default_rng([seed, number]).permutation(num_nodes)
-        for at in range(0, num_nodes - batch + 1, batch):
-            yield torch.from_numpy(order[at : at + batch])
+class Seeds:
+    """Batches of different nodes, in order; each pass is shuffled anew and leaves out the rest."""
+
+    def __init__(self, num_nodes: int, batch: int, seed: int) -> None:
+        self._num_nodes, self._batch, self._seed = num_nodes, min(batch, num_nodes), seed
+        self._pass = -1
+        self._order = np.empty(0, np.int64)
+
+    def __getitem__(self, step: int) -> Tensor:
+        """The batch of a step; the first is 1."""
+        number, place = divmod(step - 1, self._num_nodes // self._batch)
+        if number != self._pass:
+            self._order = np.random.default_rng([self._seed, number]).permutation(self._num_nodes)
+            self._pass = number
+        chosen = self._order[place * self._batch : (place + 1) * self._batch]
+        return torch.from_numpy(np.sort(chosen))

@@ -3,8 +3,9 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from gsl_scale.contrast.views import drop_edges, dropout, feature_mask, key_of, uniform
+from gsl_scale.contrast.views import drop_edges, dropout, feature_mask, key_of
 from gsl_scale.graph import Graph
+from gsl_scale.graph.random import uniform
 
 
 @pytest.fixture

@@ -5,16 +5,15 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from gsl_scale.anchor import first_anchor
 from gsl_scale.config_file import make_config
-from gsl_scale.contrast.views import ANCHOR, LEARNER, feature_mask, key_of, uniform
-from gsl_scale.graph import Graph
+from gsl_scale.contrast.loss import nt_xent
+from gsl_scale.contrast.views import ANCHOR, LEARNER, feature_mask, key_of
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.weighted import with_self_loops
+from gsl_scale.graph.random import uniform
 from gsl_scale.knn.exact import all_neighbours
-from gsl_scale.postprocess import Sketch
 from gsl_scale.preset import Shape, resolve
-from gsl_scale.train.step import Model, Views, contrast_views
+from gsl_scale.train.step import Model
+from gsl_scale.train.whole import WholeGraphs
 from tests.reference import dense
 
 NODES, DIM, K, STEP = 24, 10, 3, 17
@@ -54,13 +53,12 @@ def test_loss_and_all_gradients(kind, refinement):
     for weight in model.learner.parameters():
         weight.data += 0.05 * torch.randn_like(weight)
     features = Features.from_dense(rows)
-    given_graph = Graph.from_scipy(with_self_loops(edges)).normalised() if refinement else None
-    with torch.no_grad():
-        embedded = model.learner(features, given_graph).numpy()
-    sketch = Sketch.from_candidates(all_neighbours(embedded, K).ids, given)
-    views = Views(features, features, given_graph, sketch, first_anchor(given, NODES))
+    graphs = WholeGraphs(config, features, given, all_neighbours(rows, K))
+    graphs.start(model)
+    graphs.refresh(model)
     seeds = torch.tensor([4, 1, 20, 9, 13, 7])
-    loss, learned = contrast_views(model, views, seeds, config, STEP)
+    projected = model(graphs.batch(seeds, STEP), STEP)
+    loss, learned = nt_xent(*projected, config.contrast.temperature), graphs.learned(model)
 
     x, full = torch.from_numpy(rows), torch.from_numpy(edges.toarray())
     weights = list(model.learner.layers)

@@ -1,0 +1,130 @@
+"""The processes of one training: what they exchange, and how they share work out.
+
+All of them run the same code. `map` is that of an engine: every rank does its share of the tasks
+and every rank sees all results. An error of one is raised in all, so that nobody waits for ever.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from gsl_scale.engine import Engine, InProcess, gpus_here
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class Ranks(Engine, Protocol):
+    rank: int
+    size: int
+
+    def lead(self, function: Callable[[], Result]) -> Result:
+        """What the first rank makes, for all."""
+        ...
+
+    def sum(self, value: Tensor) -> Tensor: ...
+
+    def gather(self, mine: Tensor, total: int) -> Tensor:
+        """The rows of all ranks, with gradient; each has its slice of `total`."""
+        ...
+
+    def slice(self, total: int) -> slice:
+        """This rank's share of `total` things in order."""
+        ...
+
+
+class Alone(InProcess):
+    """One process, which has nobody to talk to."""
+
+    rank, size = 0, 1
+
+    def lead(self, function: Callable[[], Result]) -> Result:
+        return function()
+
+    def sum(self, value: Tensor) -> Tensor:
+        return value
+
+    def gather(self, mine: Tensor, total: int) -> Tensor:
+        return mine
+
+    def slice(self, total: int) -> slice:
+        return slice(0, total)
+
+
+ALONE = Alone()
+
+
+class Together:
+    """The ranks of torch.distributed, whose collectives end with an error after a time limit."""
+
+    def __init__(self) -> None:
+        self.rank, self.size = dist.get_rank(), dist.get_world_size()
+
+    @property
+    def gpus(self) -> int:
+        return gpus_here()
+
+    def map(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[tuple[Task, Result]]:
+        mine: list[Any] = []
+        failed: Exception | None = None
+        try:
+            mine = [function(task) for task in tasks[self.rank :: self.size]]
+        except Exception as error:
+            failed = error
+        everyone: list[Any] = [None] * self.size
+        dist.all_gather_object(everyone, failed or mine)
+        _raise_any(everyone)
+        for number, task in enumerate(tasks):
+            yield task, everyone[number % self.size][number // self.size]
+
+    def lead(self, function: Callable[[], Result]) -> Result:
+        told: list[Any] = [None]
+        if self.rank == 0:
+            try:
+                told[0] = function()
+            except Exception as error:
+                told[0] = error
+        dist.broadcast_object_list(told)
+        _raise_any(told)
+        made: Result = told[0]
+        return made
+
+    def sum(self, value: Tensor) -> Tensor:
+        total = value.clone()
+        dist.all_reduce(total)
+        return total
+
+    def gather(self, mine: Tensor, total: int) -> Tensor:
+        gathered: Tensor = _Gather.apply(mine, total, self)  # type: ignore[no-untyped-call]
+        return gathered
+
+    def slice(self, total: int) -> slice:
+        return slice(self.rank * total // self.size, (self.rank + 1) * total // self.size)
+
+
+def _raise_any(found: list[Any]) -> None:
+    for rank, one in enumerate(found):
+        if isinstance(one, Exception):
+            if getattr(one, "rank", 0) is None:
+                one.rank = rank  # type: ignore[attr-defined]
+            raise one
+
+
+class _Gather(torch.autograd.Function):
+    """As a sum of slices among zeros, because slices may differ by a row."""
+
+    @staticmethod
+    def forward(ctx: Any, mine: Tensor, total: int, ranks: Together) -> Tensor:
+        ctx.ranks = ranks
+        whole = mine.new_zeros(total, *mine.shape[1:])
+        whole[ranks.slice(total)] = mine
+        return ranks.sum(whole)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        return ctx.ranks.sum(grad)[ctx.ranks.slice(len(grad))], None, None

@@ -1,0 +1,122 @@
+"""The graphs of a training in the memory of one process, every node in every batch's reach."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from gsl_scale.anchor import blend, first_anchor
+from gsl_scale.config import Config
+from gsl_scale.context import learner_input
+from gsl_scale.contrast.views import ANCHOR, LEARNER, drop_edges, key_of
+from gsl_scale.graph.features import Features
+from gsl_scale.graph.sample import Block
+from gsl_scale.graph.weighted import Graph, with_self_loops
+from gsl_scale.knn.finder import Finder
+from gsl_scale.knn.neighbours import Neighbours
+from gsl_scale.postprocess import Sketch, learned_graph
+from gsl_scale.train.step import Model
+
+
+class WholeGraphs:
+    """Candidates and anchor; `config` has no 'auto' left."""
+
+    def __init__(
+        self,
+        config: Config,
+        features: Features,
+        given: sp.csr_matrix | None,
+        nearest: Neighbours,
+    ) -> None:
+        """`nearest`: the kNN candidates of the features."""
+        self.config, self.features = config, features
+        self.num_nodes = features.shape[0]
+        self._find = Finder(config.knn, config.run)
+        self._kept_edges = given if config.knn.keep_given else None
+        self.given = (
+            None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
+        )
+        self.seen = learner_input(features, self.given, nearest, config.learner)
+        self.anchor = first_anchor(given, self.num_nodes)
+        self._nearest = nearest
+        self.candidates: npt.NDArray[np.int64]
+        self.sketch: Sketch
+
+    @property
+    def dims(self) -> tuple[int, int]:
+        """Columns of the features, and of what the learner sees."""
+        return self.features.shape[1], self.seen.shape[1]
+
+    def start(self, model: Model) -> None:
+        """Learners start as the identity: without context they begin with the kNN graph."""
+        plain = self.seen is self.features and self.config.learner.kind != "gnn"
+        self._set(self._nearest.ids if plain else self._find_candidates(model))
+
+    def batch(self, seeds: Tensor, step: int) -> "WholeBatch":
+        return WholeBatch(self, seeds, step)
+
+    def refresh(self, model: Model) -> float:
+        """New candidates for the embeddings as they are now; how many of them are old ones."""
+        before = self.candidates
+        self._set(self._find_candidates(model))
+        both = np.concatenate([before, self.candidates], axis=1)
+        both.sort(axis=1)
+        return float((both[:, 1:] == both[:, :-1]).sum() / before.size)
+
+    def blend(self, model: Model) -> None:
+        """Line 16: the anchor takes in a little of the learned graph."""
+        anchor = self.config.anchor
+        self.anchor = blend(self.anchor, self.learned(model), anchor.tau, anchor.budget)
+
+    @torch.no_grad()
+    def embed(self, model: Model) -> Tensor:
+        embeddings: Tensor = model.learner(self.seen, self.given)
+        return embeddings
+
+    @torch.no_grad()
+    def learned(self, model: Model) -> Graph:
+        """The learned graph as it is now, normalised and without augmentation."""
+        return learned_graph(self.embed(model), self.sketch).normalised()
+
+    @torch.no_grad()
+    def represent(self, model: Model) -> Tensor:
+        representations: Tensor = model.encoder(Block.whole(self.learned(model), self.features))
+        return representations
+
+    def _find_candidates(self, model: Model) -> npt.NDArray[np.int64]:
+        return self._find(self.embed(model).numpy()).ids
+
+    def _set(self, candidates: npt.NDArray[np.int64]) -> None:
+        self.candidates = candidates
+        self.sketch = Sketch.from_candidates(candidates, self._kept_edges)
+
+
+@dataclass(frozen=True)
+class WholeBatch:
+    graphs: WholeGraphs
+    seeds: Tensor
+    step: int
+
+    @property
+    def seen(self) -> Features:
+        return self.graphs.seen
+
+    @property
+    def given(self) -> Graph | None:
+        return self.graphs.given
+
+    def learned(self, embeddings: Tensor) -> Block:
+        learned = learned_graph(embeddings, self.graphs.sketch).normalised()
+        return self._block(learned, LEARNER)
+
+    def anchored(self) -> Block:
+        return self._block(self.graphs.anchor, ANCHOR)
+
+    def _block(self, graph: Graph, view: int) -> Block:
+        config = self.graphs.config
+        key = key_of(config.train.seed, self.step, view)
+        dropped = drop_edges(graph, config.contrast.drop_edges, key)
+        return Block.whole(dropped, self.graphs.features, self.seeds)
