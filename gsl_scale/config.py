@@ -150,6 +150,7 @@ Count = Annotated[int, _or_auto(1), _shown]
 CountOrNone = Annotated[int, _or_auto(0), _shown]
 Amount = Annotated[float, _or_auto(0), _shown]
 Share = Annotated[float, Field(ge=0, lt=1)]
+Fanout = Annotated[int, Field(gt=0)]
 
 
 class Knn(Block):
@@ -195,7 +196,9 @@ class Contrast(Block):
     dropout: Share = Field(0.5, description="in the encoder's hidden layer")
     temperature: float = Field(0.2, ge=0.025, description="of NT-Xent")
     batch: Count = Field(AUTO, description="seeds per step")
-    fanout: Literal["all"] = Field("all", description="edges followed from a node, per hop")
+    fanout: Literal["auto", "all"] | tuple[Fanout, Fanout] = Field(
+        "auto", description="edges followed from a node, about, at each of the two hops"
+    )
 
 
 class Anchor(Block):

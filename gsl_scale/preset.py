@@ -14,6 +14,7 @@ from gsl_scale.store.artifact import Artifact
 LARGE = 100_000  # nodes from which on the evaluation GCN is the paper's larger one
 _DENSE = 0.25  # share of nonzeros from which on features are not taken for words
 _WORDS = 0.05  # and below which the vocabulary is large
+_SAMPLED = 50_000  # nodes from which on a batch does not follow every edge
 _WIDTH = 128  # of the MLP learner, whose layers cost its square
 
 
@@ -53,6 +54,7 @@ def resolve(config: Config, shape: Shape) -> Config:
             "representation": 128 if small else 64,
             "projection": 128 if small else 64,
             "batch": min(n, 512 if small else 2048),
+            "fanout": "all" if n < _SAMPLED else (8, 5),
         },
         "anchor": {"budget": 2 * k},
         "train": {"steps": 300 if small else 600},

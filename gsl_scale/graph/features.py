@@ -32,11 +32,8 @@ class Features:
 
     @classmethod
     def of(cls, data: Artifact) -> "Features":
-        """The features of an artifact, multiplied by one number so that rows have length 4 on
-        average. Binary words have about that; learning rates depend on it, similarities do not."""
-        rows = np.array(data.nodes().read(), np.float32)
-        length = float(np.linalg.norm(rows, axis=1).mean())
-        return cls.from_dense(rows * np.float32(_MEAN_LENGTH / length) if length > 0 else rows)
+        """The features of an artifact, to scale."""
+        return cls.from_dense(np.array(data.nodes().read(), np.float32) * scale_of(data))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -50,6 +47,17 @@ class Features:
             return _product(self.dense, matrix)
         shown = mask.nonzero().squeeze(1)
         return _product(self.dense.index_select(1, shown), matrix.index_select(0, shown))
+
+
+def scale_of(data: Artifact) -> np.float32:
+    """What features are multiplied by so that rows have length 4 on average. Binary words have
+    about that; learning rates depend on it, similarities do not."""
+    table = data.nodes()
+    total = sum(
+        float(np.linalg.norm(rows.astype(np.float32), axis=1).sum(dtype=np.float64))
+        for _, rows in table.parts()
+    )
+    return np.float32(_MEAN_LENGTH * table.shape[0] / total) if total > 0 else np.float32(1.0)
 
 
 def _product(rows: Tensor, matrix: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ the same whoever draws them, and with whom.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -20,14 +20,7 @@ from gsl_scale.graph.features import Features
 from gsl_scale.graph.pattern import Ids, Pattern
 from gsl_scale.graph.random import uniform
 from gsl_scale.graph.weighted import Graph
-
-
-class Rows(NamedTuple):
-    """The edges of some nodes: how many each has, where they lead, and a number for each."""
-
-    counts: Ids
-    dst: Ids
-    value: np.ndarray
+from gsl_scale.store.links import Rows
 
 
 class Links(Protocol):

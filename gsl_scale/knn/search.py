@@ -22,8 +22,9 @@ from gsl_scale.knn.plan import EXACT, choose
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.edges import edge_table
-from gsl_scale.store.manifest import Manifest, Part
+from gsl_scale.store.manifest import Manifest, Part, Table
 from gsl_scale.store.nodes import write_columns
+from gsl_scale.store.parts import Parts
 
 KIND = "candidates"
 
@@ -53,43 +54,50 @@ def search_knn(
     table: str = "features",
 ) -> Manifest:
     """Write the candidates artifact; `knn.k` is a number by now."""
-    shape, shards = data.nodes(table).shape, data.manifest.plan
+    shards = data.manifest.plan
     require_k(knn.k, shards.num_nodes)
     parents = {"data": data.manifest.content}
     with Draft(folder, KIND, shards, config, parents, resume=True) as draft, engine(run) as pool:
-        plan = choose(*shape, knn, run, pool.gpus)
-        search = Search(
-            data.folder, table, plan, draft.parts, knn.k, run.batch, knn.recall, knn.sample
-        )
-        progress.say(plan.line)
-        gates = [] if plan.exact else _prepare(search, pool)
-        if gates and not all(gate.passed for gate in gates):
-            worst = min(gates, key=lambda gate: gate.recall)
-            if knn.index != "auto":
-                raise RecallError.of(worst, plan.index)
-            plan = choose(*shape, knn.model_copy(update={"index": EXACT}), run, pool.gpus)
-            search = replace(search, plan=plan)
-            progress.say(f"knn: {worst}; searching exactly instead")
-            progress.say(plan.line)
-        draft.add_table("edges", edge_table(_search(search, pool)))
+        edges, draft.facts = find_candidates(data, table, draft.parts, knn, run, pool)
+        draft.add_table("edges", edges)
         if "ids" in data:
             draft.add_table("ids", write_columns(draft, "ids", [data.columns("ids")]))
-        draft.facts = {
-            "k": knn.k,
-            "metric": "cosine",
-            "index": plan.index,
-            "pieces": plan.pieces,
-            "recall": [asdict(gate) for gate in gates],
-        }
         return draft.publish()
+
+
+def find_candidates(
+    data: Artifact, table: str, out: Parts, knn: Knn, run: Run, pool: Engine
+) -> tuple[Table, dict[str, Any]]:
+    """The edges, and what is to be said about the search."""
+    shape = data.nodes(table).shape
+    plan = choose(*shape, knn, run, pool.gpus)
+    search = Search(data.folder, table, plan, out, knn.k, run.batch, knn.recall, knn.sample)
+    progress.say(plan.line)
+    gates = [] if plan.exact else _prepare(search, pool)
+    if gates and not all(gate.passed for gate in gates):
+        worst = min(gates, key=lambda gate: gate.recall)
+        if knn.index != "auto":
+            raise RecallError.of(worst, plan.index)
+        plan = choose(*shape, knn.model_copy(update={"index": EXACT}), run, pool.gpus)
+        search = replace(search, plan=plan)
+        progress.say(f"knn: {worst}; searching exactly instead")
+        progress.say(plan.line)
+    edges = edge_table(_search(search, pool))
+    return edges, {
+        "k": knn.k,
+        "metric": "cosine",
+        "index": plan.index,
+        "pieces": plan.pieces,
+        "recall": [asdict(gate) for gate in gates],
+    }
 
 
 def _prepare(search: Search, pool: Engine) -> list[Recall]:
     """Train once, build every piece, check every piece."""
     builds = [Piece(search, piece) for piece in range(search.plan.pieces)]
     with progress.track("knn: index", 1 + len(builds)) as advance:
-        pieces.train(search)
-        advance(1, "trained")
+        for _ in pool.map(pieces.train, [search]):
+            advance(1, "trained")
         gates = []
         for _, gate in pool.map(pieces.build, builds):
             gates.append(gate)

@@ -23,19 +23,29 @@ Rows = npt.NDArray[np.floating[Any]]
 def write_rows(out: Parts, name: str, blocks: Iterable[Rows], dim: int, dtype: str) -> Table:
     """Stream blocks of rows into .npy parts; memory holds one block."""
     cut = _cut_at_shards(blocks, out)
-    parts = []
-    for shard, start, stop in out.plan:
-        path = out.path(name, shard, "npy")
-        with path.open("wb") as file:
-            header = {"descr": np.dtype(dtype).str, "fortran_order": False}
-            np.lib.format.write_array_header_1_0(file, {**header, "shape": (stop - start, dim)})
-            written = 0
-            while written < stop - start:
-                rows = next(cut)
-                file.write(np.ascontiguousarray(rows, dtype).data)
-                written += len(rows)
-        parts.append(out.seal(name, shard, path, stop - start))
+    parts = [write_rows_part(out, name, shard, cut, dim, dtype) for shard, _, _ in out.plan]
     next(cut, None)  # a row too many is found here
+    return rows_table(name, parts, dim, dtype)
+
+
+def write_rows_part(
+    out: Parts, name: str, shard: int, blocks: Iterator[Rows], dim: int, dtype: str
+) -> Part:
+    """As many blocks as make up a shard."""
+    start, stop = out.plan.bounds(shard)
+    path = out.path(name, shard, "npy")
+    with path.open("wb") as file:
+        header = {"descr": np.dtype(dtype).str, "fortran_order": False}
+        np.lib.format.write_array_header_1_0(file, {**header, "shape": (stop - start, dim)})
+        written = 0
+        while written < stop - start:
+            rows = next(blocks)
+            file.write(np.ascontiguousarray(rows, dtype).data)
+            written += len(rows)
+    return out.seal(name, shard, path, stop - start)
+
+
+def rows_table(name: str, parts: list[Part], dim: int, dtype: str) -> Table:
     return Table(format="npy", columns={name: dtype, "dim": str(dim)}, parts=parts)
 
 

@@ -1,0 +1,31 @@
+"""What the learner sees, computed once before training and written beside it."""
+
+from pathlib import Path
+
+from gsl_scale.config import Config
+from gsl_scale.context import learner_input
+from gsl_scale.graph.features import Features
+from gsl_scale.graph.load import edges_matrix
+from gsl_scale.graph.weighted import Graph, with_self_loops
+from gsl_scale.knn.search import read_candidates
+from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.draft import Draft
+from gsl_scale.store.nodes import write_rows
+
+
+def write_seen(config: Config, data: Artifact, knn: Artifact, folder: Path) -> Artifact | None:
+    """None if it sees the features and nothing else."""
+    if config.learner.context == "none" and config.learner.kind != "mlp":
+        return None
+    features = Features.of(data)
+    given = None
+    if "edges" in data:
+        given = Graph.from_scipy(with_self_loops(edges_matrix(data))).normalised()
+    seen = learner_input(features, given, read_candidates(knn), config.learner)
+    if seen is features:
+        return None
+    rows = seen.dense.numpy()
+    with Draft(folder, "seen", data.manifest.plan) as draft:
+        draft.add_table("seen", write_rows(draft, "seen", [rows], rows.shape[1], "float32"))
+        draft.publish()
+    return Artifact.open(folder)

@@ -1,0 +1,105 @@
+"""A batch read from disk: the rows around its seeds, and no others."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F  # noqa: N812 (its usual name)
+from torch import Tensor
+
+from gsl_scale.config import Config
+from gsl_scale.contrast.views import ANCHOR, LEARNER, key_of
+from gsl_scale.graph.features import Features
+from gsl_scale.graph.ops import edge_dot
+from gsl_scale.graph.sample import Block, Hop, hop
+from gsl_scale.graph.weighted import Graph
+from gsl_scale.postprocess import weights_of
+from gsl_scale.store.links import LinkTable
+from gsl_scale.train.shards import Ids, ScaledRows, Vector
+
+
+class OnDisk(Protocol):
+    """Where it is read from (`sharded.py`)."""
+
+    config: Config
+    features: ScaledRows
+    seen: ScaledRows
+    sketch: LinkTable
+    anchor: LinkTable
+    degree: Vector
+
+
+@dataclass(frozen=True)
+class SampledBatch:
+    """Two hops around a rank's seeds.
+
+    Where all edges are followed, degrees are summed up over a third hop, with gradient; otherwise
+    they are those of the last refresh.
+    """
+
+    graphs: OnDisk
+    seeds: Ids
+    step: int
+
+    @property
+    def seen(self) -> Features:
+        return self.graphs.seen.of(self._around.nodes if self._exact else self._hops[1].nodes)
+
+    @property
+    def given(self) -> None:
+        return None
+
+    @property
+    def _exact(self) -> bool:
+        return self.graphs.config.contrast.fanout == "all"
+
+    @cached_property
+    def _hops(self) -> tuple[Hop, Hop]:
+        return self._two_hops(self.graphs.sketch, LEARNER)
+
+    @cached_property
+    def _around(self) -> Hop:
+        return hop(self.graphs.sketch, self._hops[1].nodes)
+
+    def learned(self, embeddings: Tensor) -> Block:
+        outer, inner = self._hops
+        unit = F.normalize(embeddings, dim=1)
+        if self._exact:
+            around = self._around
+            unit_here = unit[around.at]
+            weights = _weights(around, unit_here, unit)
+            degree = Graph(around.pattern, weights) @ weights.new_ones(len(around.nodes), 1)
+            unit = unit_here
+        else:
+            degree = torch.from_numpy(self.graphs.degree[inner.nodes])[:, None]
+        scale = degree.rsqrt()
+        graphs = []
+        for edges in (inner, outer):
+            unit_rows, scale_rows = unit[edges.at], scale[edges.at]
+            weights = _weights(edges, unit_rows, unit)
+            both = edge_dot(edges.pattern, scale_rows, scale)
+            graphs.append(Graph(edges.pattern, weights * both / edges.chance))
+            unit, scale = unit_rows, scale_rows
+        features = self.graphs.features.of(inner.nodes)
+        return Block(graphs[1], graphs[0], features, torch.from_numpy(outer.nodes))
+
+    def anchored(self) -> Block:
+        outer, inner = self._two_hops(self.graphs.anchor, ANCHOR)
+        graphs = [Graph(edges.pattern, edges.value / edges.chance) for edges in (outer, inner)]
+        features = self.graphs.features.of(inner.nodes)
+        return Block(graphs[0], graphs[1], features, torch.from_numpy(outer.nodes))
+
+    def _two_hops(self, links: LinkTable, view: int) -> tuple[Hop, Hop]:
+        config = self.graphs.config
+        key = key_of(config.train.seed, self.step, view)
+        fanout = config.contrast.fanout
+        first, second = (None, None) if isinstance(fanout, str) else fanout
+        share = config.contrast.drop_edges
+        outer = hop(links, self.seeds, share, first, key)
+        return outer, hop(links, outer.nodes, share, second, key)
+
+
+def _weights(edges: Hop, rows: Tensor, columns: Tensor) -> Tensor:
+    similarity = edge_dot(edges.pattern, rows, columns)
+    return weights_of(similarity, edges.value, edges.is_loop)

@@ -1,0 +1,170 @@
+"""What is done to one shard of the graphs of a training, by whichever rank has it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F  # noqa: N812 (its usual name)
+from torch import Tensor
+
+from gsl_scale.anchor import heaviest
+from gsl_scale.graph.features import Features
+from gsl_scale.graph.ops import edge_dot
+from gsl_scale.graph.sample import Hop, hop
+from gsl_scale.graph.weighted import Graph
+from gsl_scale.postprocess import weights_of
+from gsl_scale.store.edges import EdgeTable
+from gsl_scale.store.links import LinkTable, Rows
+from gsl_scale.store.nodes import NodeTable
+from gsl_scale.store.shards import ShardPlan
+
+Ids = npt.NDArray[np.int64]
+Vector = npt.NDArray[np.float32]
+_AT_ONCE = 8192  # rows
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """A node table, memory-mapped, multiplied by one number when read."""
+
+    table: NodeTable
+    scale: float = 1.0
+
+    def of(self, nodes: Ids) -> Features:
+        return self._features(self.table.rows(nodes))
+
+    def between(self, start: int, stop: int) -> Features:
+        return self._features(self.table.read(start, stop))
+
+    def _features(self, rows: npt.NDArray[np.floating]) -> Features:
+        scaled = rows.astype(np.float32)
+        if self.scale != 1.0:
+            scaled *= np.float32(self.scale)
+        return Features(torch.from_numpy(scaled), None)
+
+
+def in_steps(plan: ShardPlan, shard: int) -> Iterator[Ids]:
+    """The nodes of a shard, a few thousand at a time."""
+    start, stop = plan.bounds(shard)
+    for at in range(start, stop, _AT_ONCE):
+        yield np.arange(at, min(at + _AT_ONCE, stop))
+
+
+def computed(
+    plan: ShardPlan, shard: int, rows_of: Callable[[Ids], Tensor]
+) -> Iterator[npt.NDArray[np.float32]]:
+    """What a function makes of the nodes of a shard, block by block, without gradient."""
+    for nodes in in_steps(plan, shard):
+        with torch.no_grad():
+            yield rows_of(nodes).numpy()
+
+
+def mirror(candidates: EdgeTable, plan: ShardPlan, shard: int, scratch: Path) -> None:
+    """Tell the owners of the other ends of a shard's candidates: first half of a shuffle."""
+    edges = candidates.read(*plan.bounds(shard))
+    order = np.argsort(edges.dst, kind="stable")
+    pairs = np.stack([edges.dst[order], edges.src[order]], axis=1)
+    borders = np.searchsorted(pairs[:, 0], [start for _, start, _ in plan] + [plan.num_nodes])
+    for owner in range(plan.num_shards):
+        np.save(_told_path(scratch, shard, owner), pairs[borders[owner] : borders[owner + 1]])
+
+
+def union(
+    candidates: EdgeTable, given: EdgeTable | None, plan: ShardPlan, shard: int, scratch: Path
+) -> Rows:
+    """A shard of the sketch (`postprocess.Sketch`): second half of the shuffle."""
+    start, stop = plan.bounds(shard)
+    n = plan.num_nodes
+    own = candidates.read(start, stop)
+    found = [(own.src - start) * n + own.dst]
+    told = []
+    for other in range(plan.num_shards):
+        pairs = np.load(_told_path(scratch, other, shard))
+        told.append((pairs[:, 0] - start) * n + pairs[:, 1])
+    if given is not None:
+        edges = given.read(start, stop)  # both directions are stored
+        both = (edges.src - start) * n + edges.dst
+        found.append(both)
+        told.append(both)
+    from_here, from_there = np.unique(np.concatenate(found)), np.unique(np.concatenate(told))
+    loops = np.arange(stop - start) * n + np.arange(start, stop)
+    keys = np.unique(np.concatenate([from_here, from_there, loops]))
+    share = 0.5 * np.isin(keys, from_here) + 0.5 * np.isin(keys, from_there)
+    src, dst = np.divmod(keys, n)
+    share[dst == src + start] = 1.0
+    return Rows(np.bincount(src, minlength=stop - start), dst, share.astype(np.float32))
+
+
+def _told_path(scratch: Path, teller: int, owner: int) -> Path:
+    return scratch / f"told-{teller:05d}-{owner:05d}.npy"
+
+
+def weighed(sketch: LinkTable, embeddings: NodeTable, nodes: Ids) -> tuple[Hop, Tensor]:
+    """All edges of these nodes, and their weights in S before normalisation."""
+    around = hop(sketch, nodes)
+    unit = F.normalize(torch.from_numpy(embeddings.rows(around.nodes)), dim=1)
+    similarity = edge_dot(around.pattern, unit[around.at], unit)
+    return around, weights_of(similarity, around.value, around.is_loop)
+
+
+def degrees(sketch: LinkTable, embeddings: NodeTable, nodes: Ids) -> Tensor:
+    """Of these nodes in S, as a column."""
+    around, weights = weighed(sketch, embeddings, nodes)
+    return Graph(around.pattern, weights) @ weights.new_ones(len(around.nodes), 1)
+
+
+def normalised(
+    sketch: LinkTable, embeddings: NodeTable, degree: Vector, nodes: Ids
+) -> tuple[Hop, Graph]:
+    """The rows of these nodes in the normalised S."""
+    around, weights = weighed(sketch, embeddings, nodes)
+    scale = torch.from_numpy(degree[around.nodes])[:, None].rsqrt()
+    both = edge_dot(around.pattern, scale[around.at], scale)
+    return around, Graph(around.pattern, weights * both)
+
+
+def blended(
+    anchor: LinkTable, learned: Callable[[Ids], tuple[Hop, Graph]], tau: float, budget: int,
+    plan: ShardPlan, shard: int,
+) -> Rows:  # fmt: skip
+    """A shard of the next anchor: tau of it, 1 - tau of the learned graph, the heaviest edges."""
+    done = []
+    for nodes in in_steps(plan, shard):
+        around, graph = learned(nodes)
+        shape = (len(nodes), plan.num_nodes)
+        local = graph.to_scipy()
+        taken = sp.csr_matrix((local.data, around.nodes[local.indices], local.indptr), shape)
+        counts, dst, value = anchor.rows(nodes)
+        kept = sp.csr_matrix((value, dst, np.append(0, np.cumsum(counts))), shape)
+        mixed = heaviest((kept * tau + taken * (1.0 - tau)).tocsr(), budget)
+        mixed.sort_indices()
+        ids = mixed.indices.astype(np.int64)
+        done.append(Rows(np.diff(mixed.indptr).astype(np.int64), ids, mixed.data))
+    return _joined(done)
+
+
+def given_anchor(given: EdgeTable, degree: Vector, plan: ShardPlan, shard: int) -> Rows:
+    """A shard of the given graph with self-loops, normalised."""
+    start, stop = plan.bounds(shard)
+    edges = given.read(start, stop)
+    here = np.arange(start, stop)
+    src, dst = np.concatenate([edges.src, here]), np.concatenate([edges.dst, here])
+    weight = np.concatenate([edges.weight, np.ones(stop - start, np.float32)])
+    weight = weight / np.sqrt(degree[src]) / np.sqrt(degree[dst])
+    order = np.lexsort((dst, src))
+    counts = np.bincount(src - start, minlength=stop - start)
+    return Rows(counts, dst[order], weight[order].astype(np.float32))
+
+
+def identity(plan: ShardPlan, shard: int) -> Rows:
+    start, stop = plan.bounds(shard)
+    ones = np.ones(stop - start, np.float32)
+    return Rows(ones.astype(np.int64), np.arange(start, stop), ones)
+
+
+def _joined(pieces: list[Rows]) -> Rows:
+    return Rows(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))

@@ -1,0 +1,67 @@
+"""An artifact that all ranks write, shard by shard."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from torch import Tensor
+
+from gsl_scale.ranks import Ranks
+from gsl_scale.store.draft import Draft
+from gsl_scale.store.links import Rows, link_tables, write_links
+from gsl_scale.store.manifest import Part, Table
+from gsl_scale.store.nodes import rows_table, write_rows_part
+from gsl_scale.store.parts import Parts
+from gsl_scale.store.shards import ShardPlan
+from gsl_scale.train import shards
+from gsl_scale.train.shards import Ids
+
+Made = TypeVar("Made")
+
+
+class SharedDraft:
+    """The first rank holds the claim and publishes; each writes the shards whose turn it has."""
+
+    def __init__(self, ranks: Ranks, folder: Path, kind: str, plan: ShardPlan) -> None:
+        self._ranks, self._plan = ranks, plan
+        self._draft = Draft(folder, kind, plan)
+        self.parts: Parts
+
+    def __enter__(self) -> Self:
+        self.parts = self._ranks.lead(lambda: self._draft.__enter__().parts)
+        return self
+
+    def shards(self, make: Callable[[int], Made]) -> list[Made]:
+        """What is made of every shard, in order."""
+        return [made for _, made in self._ranks.map(make, range(self._plan.num_shards))]
+
+    def rows(self, name: str, dim: int, rows_of: Callable[[Ids], Tensor]) -> None:
+        """Write a node table, computed from node numbers."""
+
+        def write(shard: int) -> Part:
+            blocks = shards.computed(self._plan, shard, rows_of)
+            return write_rows_part(self.parts, name, shard, blocks, dim, "float32")
+
+        self.add(name, rows_table(name, self.shards(write), dim, "float32"))
+
+    def links(self, make: Callable[[int], Rows]) -> None:
+        parts = self.shards(lambda shard: write_links(self.parts, shard, make(shard)))
+        for name, table in link_tables(parts).items():
+            self.add(name, table)
+
+    def add(self, name: str, table: Table) -> None:
+        self._draft.add_table(name, table)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                self._ranks.lead(lambda: self._draft.publish() and None)
+        finally:
+            if self._ranks.rank == 0:
+                self._draft.__exit__(kind, error, trace)
