@@ -246,6 +246,8 @@ class Run(Block):
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="a GPU if there is one")
     memory: Amount = Field(AUTO, description="GiB per worker for an index; auto: what is free")
     batch: int = Field(8192, gt=0, description="query rows per kNN search")
+    retries: int = Field(3, ge=0, description="attempts in vain after a worker is lost")
+    timeout: int = Field(900, gt=0, description="seconds a worker waits for the others")
     message_passing: Literal["torch", "dgl"] = Field("torch", description="kernels for graphs")
 
 

@@ -102,13 +102,19 @@ def engine(run: Run) -> Iterator[Engine]:
         return
     import ray
 
-    threads = max(1, threads_of(run) // run.workers) if run.threads == AUTO else run.threads
+    threads = threads_per_worker(run)
     started = not ray.is_initialized()
     if started:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         address = os.environ.get("RAY_ADDRESS")
         here: dict[str, Any] = {} if address else {"num_cpus": run.workers * threads}
-        ray.init(address, include_dashboard=False, logging_level=logging.WARNING, **here)
+        ray.init(
+            address,
+            include_dashboard=False,
+            logging_level=logging.WARNING,
+            log_to_driver=False,  # what matters comes back as results and errors
+            **here,
+        )
     try:
         yield OnRay(run, threads)
     finally:
@@ -126,6 +132,11 @@ def gpus_here() -> int:
 def threads_of(run: Run) -> int:
     """Threads of a process that has the machine to itself."""
     return (os.cpu_count() or 1) if run.threads == AUTO else run.threads
+
+
+def threads_per_worker(run: Run) -> int:
+    """Of workers who share this machine."""
+    return max(1, threads_of(run) // run.workers) if run.threads == AUTO else run.threads
 
 
 def set_threads(number: int) -> None:

@@ -27,6 +27,11 @@ class Sketch:
     share: Tensor
     is_loop: Tensor
 
+    @property
+    def graph(self) -> Graph:
+        """Shares as weights."""
+        return Graph(self.pattern, self.share)
+
     @classmethod
     def from_candidates(
         cls, candidates: npt.NDArray[np.int64], given: sp.csr_matrix | None = None

@@ -39,7 +39,7 @@ def show(on: bool = True) -> None:
 def say(line: str) -> None:
     """One line about what is happening."""
     if _shown:
-        console.print(line)
+        console.print(line, markup=False)
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 The same in one process and in each of several ranks.
 """
 
+import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -17,48 +17,39 @@ from gsl_scale import progress
 from gsl_scale.config import Config
 from gsl_scale.contrast.loss import nt_xent
 from gsl_scale.errors import GslError
+from gsl_scale.memory import peak_bytes
 from gsl_scale.ranks import ALONE, Ranks
+from gsl_scale.train.checkpoint import Checkpoint, Checkpoints
+from gsl_scale.train.history import History
+from gsl_scale.train.journal import SILENT, Journal
 from gsl_scale.train.step import Batch, Model
-
-_LOWER = 0.999  # of the lowest loss before: what counts as lower
 
 
 class DivergedError(GslError):
     """The loss is not a number any more."""
 
 
-@dataclass
-class History:
-    """What happened, one entry per refresh."""
-
-    step: list[int] = field(default_factory=list)
-    loss: list[float] = field(default_factory=list)
-    kept: list[float] = field(default_factory=list)  # share of candidates also there before
-    stopped: str = ""
-    seconds: float = 0.0
-
-    @property
-    def done(self) -> int:
-        return self.step[-1] if self.step else 0
-
-    @property
-    def rounds_without_lower(self) -> int:
-        best, since = np.inf, 0
-        for loss in self.loss:
-            since = 0 if loss < best * _LOWER else since + 1
-            best = min(best, loss)
-        return since
-
-
 class Graphs(Protocol):
     """The learned graph's candidates and the anchor, wherever they lie."""
 
     num_nodes: int
+    versions: dict[str, int]  # of what lies on disk
 
     @property
-    def dims(self) -> tuple[int, int]: ...
+    def dims(self) -> tuple[int, int]:
+        """Columns of the features, and of what the learner sees."""
+        ...
+
+    @property
+    def num_anchor_edges(self) -> int: ...
 
     def start(self, model: Model) -> None: ...
+
+    def save(self) -> None:
+        """Put on disk what `restore` needs."""
+        ...
+
+    def restore(self, model: Model, versions: dict[str, int]) -> None: ...
 
     def batch(self, seeds: Tensor, step: int) -> Batch: ...
 
@@ -73,7 +64,14 @@ AnyGraphs = TypeVar("AnyGraphs", bound=Graphs)
 class Trainer(Generic[AnyGraphs]):
     """Owns model and optimiser; `config` has no 'auto' left."""
 
-    def __init__(self, config: Config, graphs: AnyGraphs, ranks: Ranks = ALONE) -> None:
+    def __init__(
+        self,
+        config: Config,
+        graphs: AnyGraphs,
+        ranks: Ranks = ALONE,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
+        """From the last checkpoint, if there is one, or from the beginning."""
         torch.manual_seed(config.train.seed)
         self.config, self.graphs, self.ranks = config, graphs, ranks
         self.model = Model(config, *graphs.dims)
@@ -83,9 +81,17 @@ class Trainer(Generic[AnyGraphs]):
             {"params": self.model.projector.parameters()},
         ]
         self.optimiser = torch.optim.Adam(groups, lr=config.train.learning_rate)
-        self._forward = self.model if ranks.size == 1 else DistributedDataParallel(self.model)
         self.history = History()
-        graphs.start(self.model)
+        self._checkpoints = checkpoints
+        found = None if checkpoints is None else ranks.lead(checkpoints.latest)
+        if found is None:
+            graphs.start(self.model)
+        else:
+            found.load_into(self.model, self.optimiser)
+            graphs.restore(self.model, found.versions)
+            self.history = found.history
+        self._forward = self.model if ranks.size == 1 else DistributedDataParallel(self.model)
+        self._anchor_seconds = 0.0
 
     def step(self, number: int, seeds: Tensor) -> float:
         """Lines 13 to 17: descent on one batch, and the anchor's update every c steps."""
@@ -106,33 +112,70 @@ class Trainer(Generic[AnyGraphs]):
         (loss * self.ranks.size).backward()  # DDP takes the mean of the ranks' parts
         settings = self.config.anchor
         if settings.tau < 1.0 and number % settings.c == 0:
+            began = time.monotonic()
             self.graphs.blend(self.model)
+            self._anchor_seconds += time.monotonic() - began
         self.optimiser.step()
         return value
 
-    def run(self, watch: Callable[[int], None] = lambda _: None) -> History:
+    def run(
+        self, watch: Callable[[int], None] = lambda _: None, journal: Journal = SILENT
+    ) -> History:
         """All steps, or as many as it takes; `watch` is called after every refresh."""
         train, history = self.config.train, self.history
         seeds = Seeds(self.graphs.num_nodes, self.config.contrast.batch, train.seed)
-        losses: list[float] = []
-        began = time.monotonic()
+        journal.begin(history.done, self._everyone(os.getpid))
         with progress.track("train", train.steps) as advance:
-            for number in range(1, train.steps + 1):
-                losses.append(self.step(number, seeds[number]))
-                advance(1, f"loss {losses[-1]:.3f}")
-                if number % train.refresh == 0 or number == train.steps:
-                    history.step.append(number)
-                    history.loss.append(float(np.mean(losses)))
-                    history.kept.append(self.graphs.refresh(self.model))
-                    losses = []
-                    watch(number)
-                    if history.rounds_without_lower >= train.patience:
-                        break
-        plateau = history.rounds_without_lower >= train.patience
-        history.stopped = "plateau" if plateau else "all steps done"
-        history.seconds = time.monotonic() - began
+            advance(history.done)
+            while history.done < train.steps and not self._plateau:
+                began, losses = time.monotonic(), []
+                last = min(history.done + train.refresh, train.steps)
+                for number in range(history.done + 1, last + 1):
+                    losses.append(self.step(number, seeds[number]))
+                    advance(1, f"loss {losses[-1]:.3f}")
+                    journal.step(number, loss=losses[-1])
+                self._end_round(last, losses, began, journal)
+                watch(last)
+        history.stopped = "plateau" if self._plateau else "all steps done"
         self.model.eval()
         return history
+
+    @property
+    def _plateau(self) -> bool:
+        return self.history.rounds_without_lower >= self.config.train.patience
+
+    def _everyone(self, tell: Callable[[], int]) -> list[int]:
+        """What each rank says."""
+        return [told for _, told in self.ranks.map(lambda _: tell(), range(self.ranks.size))]
+
+    def _end_round(self, number: int, losses: list[float], began: float, journal: Journal) -> None:
+        stepped = time.monotonic()
+        kept = self.graphs.refresh(self.model)
+        history, refreshed = self.history, time.monotonic()
+        history.step.append(number)
+        history.loss.append(float(np.mean(losses)))
+        history.kept.append(kept)
+        history.seconds += refreshed - began
+        if self._checkpoints is not None:
+            self.graphs.save()
+            versions = self.graphs.versions
+            now = Checkpoint.of(self.model, self.optimiser, history, versions)
+            checkpoints = self._checkpoints
+            self.ranks.lead(lambda: checkpoints.write(now))
+        stepping = stepped - began - self._anchor_seconds
+        batch = min(self.config.contrast.batch, self.graphs.num_nodes)
+        journal.round(
+            number,
+            mean_loss=history.loss[-1],
+            kept=kept,
+            seeds_per_second=len(losses) * batch / stepping,
+            refresh_seconds=refreshed - stepped,
+            anchor_seconds=self._anchor_seconds,
+            checkpoint_seconds=time.monotonic() - refreshed,
+            anchor_edges=self.graphs.num_anchor_edges,
+            peak_bytes=self._everyone(peak_bytes),
+        )
+        self._anchor_seconds = 0.0
 
 
 class Seeds:

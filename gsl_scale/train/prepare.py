@@ -14,7 +14,9 @@ from gsl_scale.store.nodes import write_rows
 
 
 def write_seen(config: Config, data: Artifact, knn: Artifact, folder: Path) -> Artifact | None:
-    """None if it sees the features and nothing else."""
+    """None if it sees the features and nothing else; not computed again if it is there."""
+    if folder.exists():
+        return Artifact.open(folder)
     if config.learner.context == "none" and config.learner.kind != "mlp":
         return None
     features = Features.of(data)

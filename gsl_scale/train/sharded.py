@@ -21,8 +21,11 @@ from gsl_scale.ranks import Ranks
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import EdgeTable
 from gsl_scale.store.links import LinkTable
-from gsl_scale.store.nodes import NodeTable
+from gsl_scale.store.manifest import Part, Table
+from gsl_scale.store.nodes import NodeTable, rows_table, write_rows_part
+from gsl_scale.store.parts import Parts
 from gsl_scale.train import shards
+from gsl_scale.train.checkpoint import version_folder
 from gsl_scale.train.sampled import SampledBatch
 from gsl_scale.train.shards import Ids, ScaledRows, Vector
 from gsl_scale.train.shared_draft import SharedDraft
@@ -140,6 +143,28 @@ class ShardedGraphs:
             draft.rows(name, dim, rows_of)
         return Artifact.open(self.work / name).nodes(name)
 
+    @property
+    def num_anchor_edges(self) -> int:
+        return self.anchor.num_links
+
+    def write(self, model: Model, out: Parts) -> dict[str, Table]:
+        """What was learned, as tables: every shard copied to where the stage wants it."""
+        found = {"representations": self.represent(model), "embeddings": self.embed(model)}
+        tables = {}
+        for name, rows in found.items():
+            dim = rows.shape[1]
+
+            def copy(shard: int, name: str = name, rows: NodeTable = rows, dim: int = dim) -> Part:
+                blocks = iter([rows.read(*self.plan.bounds(shard))])
+                return write_rows_part(out, name, shard, blocks, dim, "float32")
+
+            parts = [part for _, part in self.ranks.map(copy, range(self.plan.num_shards))]
+            tables[name] = rows_table(name, parts, dim, "float32")
+        return tables
+
+    def save(self) -> None:
+        """Every version is on disk from the start."""
+
     def restore(self, model: Model, versions: dict[str, int]) -> None:
         """Go on with these versions, and the model that the sketch was made with."""
         self.versions = dict(versions)
@@ -198,7 +223,7 @@ class ShardedGraphs:
         return SharedDraft(self.ranks, self._folder(kind), kind, self.plan)
 
     def _folder(self, kind: str) -> Path:
-        return self.work / f"{kind}-{self.versions[kind]:05d}"
+        return version_folder(self.work, kind, self.versions[kind])
 
     def _open(self, kind: str) -> None:
         """Use the version that was just published or restored."""

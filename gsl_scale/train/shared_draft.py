@@ -9,6 +9,7 @@ from torch import Tensor
 
 from gsl_scale.ranks import Ranks
 from gsl_scale.store.draft import Draft
+from gsl_scale.store.edges import Edges, edge_table, write_edge_part
 from gsl_scale.store.links import Rows, link_tables, write_links
 from gsl_scale.store.manifest import Part, Table
 from gsl_scale.store.nodes import rows_table, write_rows_part
@@ -49,6 +50,10 @@ class SharedDraft:
         parts = self.shards(lambda shard: write_links(self.parts, shard, make(shard)))
         for name, table in link_tables(parts).items():
             self.add(name, table)
+
+    def edges(self, make: Callable[[int], Edges]) -> None:
+        parts = self.shards(lambda shard: write_edge_part(self.parts, "edges", shard, make(shard)))
+        self.add("edges", edge_table(parts))
 
     def add(self, name: str, table: Table) -> None:
         self._draft.add_table(name, table)

@@ -1,6 +1,8 @@
 """The graphs of a training in the memory of one process, every node in every batch's reach."""
 
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,16 @@ from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.finder import Finder
 from gsl_scale.knn.neighbours import Neighbours
 from gsl_scale.postprocess import Sketch, learned_graph
+from gsl_scale.ranks import ALONE
+from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.edges import Edges
+from gsl_scale.store.links import LinkTable, Rows
+from gsl_scale.store.manifest import Table
+from gsl_scale.store.nodes import write_rows
+from gsl_scale.store.parts import Parts
+from gsl_scale.store.shards import ShardPlan
+from gsl_scale.train.checkpoint import version_folder
+from gsl_scale.train.shared_draft import SharedDraft
 from gsl_scale.train.step import Model
 
 
@@ -30,8 +42,9 @@ class WholeGraphs:
         features: Features,
         given: sp.csr_matrix | None,
         nearest: Neighbours,
+        work: Path | None = None,
     ) -> None:
-        """`nearest`: the kNN candidates of the features."""
+        """`nearest`: the kNN candidates of the features; `work`: where versions are saved."""
         self.config, self.features = config, features
         self.num_nodes = features.shape[0]
         self._find = Finder(config.knn, config.run)
@@ -42,6 +55,9 @@ class WholeGraphs:
         self.seen = learner_input(features, self.given, nearest, config.learner)
         self.anchor = first_anchor(given, self.num_nodes)
         self._nearest = nearest
+        self.versions = {"sketch": -1, "anchor": -1}
+        self._work = work
+        self._plan = ShardPlan.choose(self.num_nodes)
         self.candidates: npt.NDArray[np.int64]
         self.sketch: Sketch
 
@@ -86,6 +102,43 @@ class WholeGraphs:
         representations: Tensor = model.encoder(Block.whole(self.learned(model), self.features))
         return representations
 
+    @property
+    def num_anchor_edges(self) -> int:
+        return self.anchor.num_edges
+
+    def write(self, model: Model, out: Parts) -> dict[str, Table]:
+        """What was learned, as tables."""
+        tables = {"embeddings": self.embed(model), "representations": self.represent(model)}
+        return {
+            name: write_rows(out, name, [rows.numpy()], rows.shape[1], "float32")
+            for name, rows in tables.items()
+        }
+
+    def save(self) -> None:
+        """As versions like those of `sharded.py`, so that workers could go on with them."""
+        assert self._work is not None
+        for kind, graph in (("sketch", self.sketch.graph), ("anchor", self.anchor)):
+            self.versions[kind] += 1
+            folder = version_folder(self._work, kind, self.versions[kind])
+            with SharedDraft(ALONE, folder, kind, self._plan) as draft:
+                draft.links(partial(_shard_of, graph, self._plan))
+                if kind == "sketch":
+                    draft.edges(partial(_candidate_edges, self.candidates, self._plan))
+
+    def restore(self, model: Model, versions: dict[str, int]) -> None:
+        assert self._work is not None
+        self.versions = dict(versions)
+        sketch, anchor = (
+            Artifact.open(version_folder(self._work, kind, versions[kind]))
+            for kind in ("sketch", "anchor")
+        )
+        found = sketch.edges().read().dst if "edges" in sketch else self._nearest.ids
+        self._set(found.reshape(self.num_nodes, -1))
+        counts, dst, value = LinkTable(anchor).rows(np.arange(self.num_nodes))
+        indptr = np.append(0, np.cumsum(counts))
+        shape = (self.num_nodes, self.num_nodes)
+        self.anchor = Graph.from_scipy(sp.csr_matrix((value, dst, indptr), shape))
+
     def _find_candidates(self, model: Model) -> npt.NDArray[np.int64]:
         return self._find(self.embed(model).numpy()).ids
 
@@ -120,3 +173,18 @@ class WholeBatch:
         key = key_of(config.train.seed, self.step, view)
         dropped = drop_edges(graph, config.contrast.drop_edges, key)
         return Block.whole(dropped, self.graphs.features, self.seeds)
+
+
+def _shard_of(graph: Graph, plan: ShardPlan, shard: int) -> Rows:
+    start, stop = plan.bounds(shard)
+    indptr = graph.pattern.indptr[start : stop + 1].numpy()
+    edges = slice(int(indptr[0]), int(indptr[-1]))
+    dst, value = graph.pattern.indices[edges], graph.weights.detach()[edges]
+    return Rows(np.diff(indptr), dst.numpy(), value.numpy())
+
+
+def _candidate_edges(candidates: npt.NDArray[np.int64], plan: ShardPlan, shard: int) -> Edges:
+    start, stop = plan.bounds(shard)
+    dst = np.sort(candidates[start:stop], axis=1)
+    src = np.repeat(np.arange(start, stop), dst.shape[1])
+    return Edges(src, dst.ravel(), np.ones(dst.size, np.float32))

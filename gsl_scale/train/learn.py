@@ -1,0 +1,93 @@
+"""A training from its inputs to its tables, as each rank runs it; one process is one rank."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+from safetensors.torch import save_file
+
+from gsl_scale.config import Config
+from gsl_scale.graph.features import Features
+from gsl_scale.graph.load import edges_matrix
+from gsl_scale.knn.search import read_candidates
+from gsl_scale.memory import peak_bytes
+from gsl_scale.ranks import Ranks
+from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.manifest import Table, write_durably
+from gsl_scale.store.parts import Parts
+from gsl_scale.train.checkpoint import Checkpoints
+from gsl_scale.train.history import History
+from gsl_scale.train.journal import Journal
+from gsl_scale.train.loop import Trainer
+from gsl_scale.train.sharded import ShardedGraphs
+from gsl_scale.train.step import Model
+from gsl_scale.train.whole import WholeGraphs
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What there is to learn, and where it goes; small enough to send to a worker."""
+
+    config: Config  # no 'auto' left
+    data: Path
+    knn: Path
+    out: Parts  # of the stage's draft
+    run: Path  # folder, for the journal
+
+    @property
+    def work(self) -> Path:
+        """Checkpoints and versions of the graphs, until the stage is published."""
+        return self.out.folder / "scratch"
+
+    @property
+    def seen(self) -> Path:
+        """What the learner sees, if not the features (`prepare.py`)."""
+        return self.work / "seen"
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether one process has all of the graphs."""
+        return self.config.run.workers == 0 and self.config.contrast.fanout == "all"
+
+
+class Learned(BaseModel):
+    tables: dict[str, Table]
+    history: History
+    peak_bytes: list[int]  # of each rank
+
+
+def learn(task: Learning, ranks: Ranks) -> Learned:
+    """Go on from the last checkpoint, if there is one, to the end."""
+    done = task.work / "learned.json"
+    if done.exists():
+        return Learned.model_validate_json(done.read_bytes())
+    data, knn = Artifact.open(task.data), Artifact.open(task.knn)
+    graphs: WholeGraphs | ShardedGraphs
+    if task.in_memory:
+        given = edges_matrix(data) if "edges" in data else None
+        nearest = read_candidates(knn)
+        graphs = WholeGraphs(task.config, Features.of(data), given, nearest, task.work)
+    else:
+        seen = Artifact.open(task.seen) if task.seen.exists() else None
+        graphs = ShardedGraphs(task.config, data, seen, knn, task.work, ranks)
+    trainer = Trainer(task.config, graphs, ranks, Checkpoints(task.work))
+    journal = Journal(task.run if ranks.rank == 0 else None)
+    try:
+        history = trainer.run(journal=journal)
+    finally:
+        journal.end()
+    tables = graphs.write(trainer.model, task.out)
+    tables["model"] = ranks.lead(lambda: _write_model(task.out, trainer.model))
+    peaks = [peak for _, peak in ranks.map(lambda _: peak_bytes(), range(ranks.size))]
+    learned = Learned(tables=tables, history=history, peak_bytes=peaks)
+    ranks.lead(lambda: write_durably(done, learned.model_dump_json()))
+    return learned
+
+
+def _write_model(out: Parts, model: Model) -> Table:
+    path = out.path("model", 0, "safetensors")
+    state = {name: value.cpu().contiguous() for name, value in model.state_dict().items()}
+    save_file(state, path)
+    columns = {name: str(list(value.shape)) for name, value in state.items()}
+    part = out.seal("model", 0, path, len(state))
+    return Table(format="safetensors", columns=columns, parts=[part])
