@@ -8,7 +8,6 @@ topics. All come before the learner, so they cost nothing per step.
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 (its usual name)
-from sklearn.utils.extmath import randomized_svd
 from torch import Tensor
 
 from gsl_scale.config import Learner
@@ -106,6 +105,8 @@ def narrowed(rows: Tensor, width: int) -> Tensor:
 
     A d × d layer costs n d² per product; smoothed features have far fewer directions than columns.
     """
+    from sklearn.utils.extmath import randomized_svd  # seconds to import, and workers need it not
+
     matrix = rows.numpy()
     _, _, directions = randomized_svd(matrix, width, n_iter=4, random_state=0)
     return torch.from_numpy(np.ascontiguousarray(matrix @ directions.T))

@@ -106,6 +106,8 @@ def engine(run: Run) -> Iterator[Engine]:
     started = not ray.is_initialized()
     if started:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        # It says at every start that a token is asked for, which is what we want.
+        logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
         address = os.environ.get("RAY_ADDRESS")
         here: dict[str, Any] = {} if address else {"num_cpus": run.workers * threads}
         ray.init(

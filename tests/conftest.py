@@ -4,14 +4,18 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from gsl_scale import cli, progress
 
+if TYPE_CHECKING:
+    from ray.cluster_utils import Cluster
+
 ROOT = Path(__file__).parent.parent
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_TRAIN_HEALTH_CHECK_INTERVAL_S"] = "0.2"
 
 
 class Result(NamedTuple):
@@ -49,10 +53,17 @@ def real_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def ray_here() -> Iterator[None]:
-    """One Ray for all tests, on this machine; ends with them."""
+def ray_here() -> Iterator["Cluster"]:
+    """One Ray for all tests: three nodes with 1, 1 and 2 CPUs, all on this machine."""
     import ray
+    from ray.cluster_utils import Cluster
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield
+    small = {"object_store_memory": 80 << 20}
+    head = {"num_cpus": 1, "include_dashboard": False, **small}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    for cpus in (1, 2):
+        cluster.add_node(num_cpus=cpus, **small)
+    ray.init(cluster.address, log_to_driver=False)
+    yield cluster
     ray.shutdown()
+    cluster.shutdown()

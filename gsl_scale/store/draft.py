@@ -65,7 +65,7 @@ class Draft(Parts):
         self._began = time.monotonic()
 
     def __enter__(self) -> Self:
-        with _explained(self.final):
+        with explained(self.final):
             self._refuse_foreign_folder()
             self.final.parent.mkdir(parents=True, exist_ok=True)
             self._claim = _take_claim(self.final)
@@ -85,7 +85,7 @@ class Draft(Parts):
     ) -> None:
         self._leave()
         if isinstance(error, OSError):
-            with _explained(self.final):
+            with explained(self.final):
                 raise error
 
     @property
@@ -251,7 +251,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextlib.contextmanager
-def _explained(final: Path) -> Iterator[None]:
+def explained(final: Path) -> Iterator[None]:
     """Turn the operating system's refusals while writing into errors a person can act on."""
     try:
         yield

@@ -4,6 +4,7 @@ Numbers (features, embeddings) are .npy parts, memory-mapped when read, so that 
 copy. Labels and ids are Parquet. Rows arrive in blocks of any size and are cut at shard borders.
 """
 
+import errno
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,8 @@ class NodeTable:
         try:
             mapped: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
+            if getattr(error, "errno", None) == errno.ENOMEM:
+                raise MemoryError(f"{path} cannot be mapped") from None
             raise CorruptError(
                 f"{path} cannot be read: {error}", next_step="Write the artifact again."
             ) from None

@@ -60,6 +60,10 @@ def launch(task: Learning) -> Learned:
                 progress.say(error.reason)
 
 
+class WorkerFailedError(GslError):
+    """A rank met an error that would come again."""
+
+
 class _LostError(Exception):
     """A rank ended without a reason of its own."""
 
@@ -103,7 +107,12 @@ def _rank(settings: dict[str, Any]) -> None:
 
 
 def _explained(error: Any) -> Exception:
-    """Our own errors as they are; the loss of a worker; any other traceback with its rank."""
+    """Our own errors as they are, the loss of a worker as such, and any other with its traceback.
+
+    A rank that loses touch with another fails too; the cause is sought among all.
+    """
+    from ray.train.v2._internal.exceptions import WorkerHealthCheckFailedError
+
     failures: dict[int, Any] = getattr(error, "worker_failures", {})
     for rank, failure in sorted(failures.items()):
         cause = getattr(failure, "cause", failure)
@@ -111,8 +120,31 @@ def _explained(error: Any) -> Exception:
             cause.rank = rank if cause.rank is None else cause.rank
             return cause
     for rank, failure in sorted(failures.items()):
-        return _LostError(rank, str(failure))
-    return _LostError(None, str(error))
+        if isinstance(failure, WorkerHealthCheckFailedError):
+            return _LostError(rank, str(failure.health_check_failure))
+    for rank, failure in sorted(failures.items()):
+        if _is_out_of_memory(failure):
+            return _LostError(rank, f"Out of memory: {failure}")
+    for rank, failure in sorted(failures.items()):
+        if not _is_out_of_touch(failure):
+            return WorkerFailedError(
+                f"Worker {rank} failed: {failure}",
+                str(error),
+                "The last checkpoint is kept: the same command goes on from it.",
+                stage="train",
+                rank=rank,
+            )
+    return _LostError(min(failures, default=None), str(error))
+
+
+def _is_out_of_memory(failure: Any) -> bool:
+    text = str(failure)
+    return isinstance(failure, MemoryError) or "allocate memory" in text or "bad_alloc" in text
+
+
+def _is_out_of_touch(failure: Any) -> bool:
+    """Whether it only says that another worker is gone."""
+    return any(word in str(failure) for word in ("gloo", "NCCL", "Connection"))
 
 
 @contextmanager

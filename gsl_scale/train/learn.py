@@ -13,6 +13,7 @@ from gsl_scale.knn.search import read_candidates
 from gsl_scale.memory import peak_bytes
 from gsl_scale.ranks import Ranks
 from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.draft import explained
 from gsl_scale.store.manifest import Table, write_durably
 from gsl_scale.store.parts import Parts
 from gsl_scale.train.checkpoint import Checkpoints
@@ -58,6 +59,11 @@ class Learned(BaseModel):
 
 def learn(task: Learning, ranks: Ranks) -> Learned:
     """Go on from the last checkpoint, if there is one, to the end."""
+    with explained(task.run):
+        return _learn(task, ranks)
+
+
+def _learn(task: Learning, ranks: Ranks) -> Learned:
     done = task.work / "learned.json"
     if done.exists():
         return Learned.model_validate_json(done.read_bytes())

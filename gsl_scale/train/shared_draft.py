@@ -1,5 +1,6 @@
 """An artifact that all ranks write, shard by shard."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -7,6 +8,7 @@ from typing import Self, TypeVar
 
 from torch import Tensor
 
+from gsl_scale.errors import ClaimedError
 from gsl_scale.ranks import Ranks
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.edges import Edges, edge_table, write_edge_part
@@ -19,6 +21,7 @@ from gsl_scale.train import shards
 from gsl_scale.train.shards import Ids
 
 Made = TypeVar("Made")
+_SECONDS_FOR_CLAIM = 30.0
 
 
 class SharedDraft:
@@ -30,8 +33,19 @@ class SharedDraft:
         self.parts: Parts
 
     def __enter__(self) -> Self:
-        self.parts = self._ranks.lead(lambda: self._draft.__enter__().parts)
+        self.parts = self._ranks.lead(self._claimed)
         return self
+
+    def _claimed(self) -> Parts:
+        """A rank of an attempt that was cut short may hold the claim for a moment longer."""
+        limit = time.monotonic() + _SECONDS_FOR_CLAIM
+        while True:
+            try:
+                return self._draft.__enter__().parts
+            except ClaimedError:
+                if time.monotonic() > limit:
+                    raise
+                time.sleep(0.2)
 
     def shards(self, make: Callable[[int], Made]) -> list[Made]:
         """What is made of every shard, in order."""
