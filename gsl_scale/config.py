@@ -205,7 +205,7 @@ class Anchor(Block):
     """The slow target: tau of itself and 1 - tau of the learned graph, every c steps."""
 
     tau: float = Field(0.999, ge=0, le=1, description="decay; 1: never updated")
-    c: int = Field(10, gt=0, description="steps between updates")
+    c: Count = Field(AUTO, description="steps between updates")
     budget: Count = Field(AUTO, description="edges kept per node, the heaviest")
 
 
@@ -213,7 +213,7 @@ class Train(Block):
     """The loop."""
 
     steps: Count = Field(AUTO, description="at most this many")
-    refresh: int = Field(20, gt=0, description="steps between searches for new candidates")
+    refresh: Count = Field(AUTO, description="steps between searches for new candidates")
     learning_rate: float = Field(1e-3, gt=0, description="of encoder and projector")
     patience: int = Field(
         5, gt=0, description="stop after this many refreshes without a lower loss"

@@ -4,6 +4,7 @@ All start as the identity, so that the first learned graph is exactly the kNN gr
 features (for the GNN learner, of the features smoothed over the given graph).
 """
 
+import functools
 from collections.abc import Callable
 
 import torch
@@ -35,14 +36,17 @@ class AttentiveLearner(nn.Module):
 
 
 class MlpLearner(nn.Module):
-    """Features are combined (Eq. 4)."""
+    """Features are combined (Eq. 4). Layers with nothing between them are multiplied first."""
 
     def __init__(self, dim: int, num_layers: int, activation: str) -> None:
         super().__init__()
         self.layers = nn.ParameterList(torch.eye(dim) for _ in range(num_layers))
         self.activation = _ACTIVATIONS[activation]
+        self.linear = activation == "none"
 
     def forward(self, features: Features, given: Graph | None = None) -> Tensor:
+        if self.linear:
+            return features.times(functools.reduce(torch.matmul, self.layers))
         x = features.times(self.layers[0])
         for weight in self.layers[1:]:
             x = self.activation(x) @ weight

@@ -11,6 +11,16 @@ import sys
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # glibc's names for mallopt, from malloc.h
 
 
+# The same for a process that is yet to start, and for all of its threads: threads have heaps of
+# their own, which `mallopt` does not reach.
+ENVIRONMENT = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1),
+    "MALLOC_TOP_PAD_": str(64 << 20),
+}
+
+
 def keep_freed_memory() -> None:
     if not sys.platform.startswith("linux"):
         return

@@ -14,7 +14,8 @@ from gsl_scale.store.artifact import Artifact
 LARGE = 100_000  # nodes from which on the evaluation GCN is the paper's larger one
 _DENSE = 0.25  # share of nonzeros from which on features are not taken for words
 _WORDS = 0.05  # and below which the vocabulary is large
-_SAMPLED = 50_000  # nodes from which on a batch does not follow every edge
+# Nodes from which on a batch does not follow every edge, and whole graphs are renewed rarely.
+_SAMPLED = 50_000
 _WIDTH = 128  # of the MLP learner, whose layers cost its square
 
 
@@ -56,8 +57,8 @@ def resolve(config: Config, shape: Shape) -> Config:
             "batch": min(n, 512 if small else 2048),
             "fanout": "all" if n < _SAMPLED else (8, 5),
         },
-        "anchor": {"budget": 2 * k},
-        "train": {"steps": 300 if small else 600},
+        "anchor": {"budget": 2 * k, "c": 10 if n < _SAMPLED else 100},
+        "train": {"steps": 300 if small else 600, "refresh": 20 if n < _SAMPLED else 100},
         "evaluate": {
             "hidden": 256 if n >= LARGE else 32,
             "layers": 3 if n >= LARGE else 2,

@@ -44,9 +44,9 @@ def edge_dot(graph: Pattern, a: Tensor, b: Tensor) -> Tensor:
     return out
 
 
-def pick(weights: Tensor, edges: Tensor) -> Tensor:
-    """The weights of some edges, none of them twice."""
-    out: Tensor = _Pick.apply(weights, edges)  # type: ignore[no-untyped-call]
+def pick(values: Tensor, chosen: Tensor) -> Tensor:
+    """Some of the values (weights of edges, rows of nodes), none of them twice."""
+    out: Tensor = _Pick.apply(values, chosen)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -94,17 +94,17 @@ class _EdgeDot(torch.autograd.Function):
 
 
 class _Pick(torch.autograd.Function):
-    """weights[edges], whose gradient torch would add up one by one, in case of repeats."""
+    """values[chosen], whose gradient torch would add up one by one, in case of repeats."""
 
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, edges: Tensor) -> Tensor:
-        ctx.save_for_backward(edges)
-        ctx.num_edges = len(weights)
-        return weights[edges]
+    def forward(ctx: Any, values: Tensor, chosen: Tensor) -> Tensor:
+        ctx.save_for_backward(chosen)
+        ctx.shape = values.shape
+        return values[chosen]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        (edges,) = ctx.saved_tensors
-        whole = grad.new_zeros(ctx.num_edges)
-        whole[edges] = grad
+        (chosen,) = ctx.saved_tensors
+        whole = grad.new_zeros(ctx.shape)
+        whole[chosen] = grad
         return whole, None

@@ -11,6 +11,7 @@ from gsl_scale.knn.neighbours import Ids, Neighbours, Rows
 from gsl_scale.knn.plan import FACTORS, LOOKED
 
 _ROUNDING = 1e-6
+_ENOUGH = 4  # rounds to judge by whether the target can be reached
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,19 @@ def pass_gate(
 
     looked, factor = 0, 0
     recall = recall_of(looked, factor)
+    gains: list[float] = []
     while recall < target and looked + 1 < len(LOOKED):
         further = recall_of(looked + 1, factor)
         # Looking further does not help when codes are too coarse to name the right ones.
         closer = recall_of(looked, factor + 1) if factor + 1 < len(FACTORS) else 0.0
+        before, left = recall, len(LOOKED) + len(FACTORS) - 2 - looked - factor
         if closer > further:
             factor, recall = factor + 1, closer
         else:
             looked, recall = looked + 1, further
+        gains.append(max(recall - before, 0.0))
+        if len(gains) >= _ENOUGH and target - recall > left * max(gains[-_ENOUGH:]):
+            break  # more effort helps less and less
     index.set_effort(LOOKED[looked], FACTORS[factor])
     return Recall(recall, target, len(nodes), index.effort, recall >= target)
 

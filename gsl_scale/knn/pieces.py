@@ -38,6 +38,7 @@ class Search:
     batch: int
     recall: float
     sample: int
+    centroids: Path | None = None  # of an earlier search, to be re-centred
 
     def rows(self) -> NodeTable:
         return Artifact.open(self.folder).nodes(self.table)
@@ -86,14 +87,21 @@ class Task:
     shard: int
 
 
-def train(search: Search) -> None:
-    """The quantiser, trained once on a sample and shared by all pieces."""
+def train(search: Search) -> Part | None:
+    """The quantiser, trained once on a sample and shared by all pieces; where its lists lie."""
     if search.trained_path.exists():
-        return
+        return search.parts.sealed("centroids", 0)
     rows, plan = search.rows(), search.plan
     chosen = np.sort(_rng().choice(plan.num_nodes, plan.training_rows, replace=False))
-    index = ApproximateIndex.train(unit_rows(rows.rows(chosen)), plan)
+    old = None if search.centroids is None else np.load(search.centroids, allow_pickle=False)
+    index = ApproximateIndex.train(unit_rows(rows.rows(chosen)), plan, old)
+    centroids, part = index.centroids, None
+    if centroids is not None:
+        path = search.parts.path("centroids", 0, "npy")
+        np.save(path, centroids)
+        part = search.parts.seal("centroids", 0, path, len(centroids))
     _write_index(index, search.trained_path)
+    return part
 
 
 def build(task: Piece) -> Recall:

@@ -74,11 +74,11 @@ def choose(num_nodes: int, dim: int, knn: Knn, run: Run, gpus: int = 0) -> Searc
     bill = {"vectors": 4 * num_nodes * dim}
     if index != EXACT:
         index = {"ivf": _ivf(num_nodes, dim, device), "hnsw": "HNSW32"}.get(index, index)
-        if "HNSW" in index or index.endswith("fs"):
+        if "HNSW" in index or index.endswith(("fs", "fsr")):
             device = "cpu"  # FAISS has no such index on a GPU
         factor = 1 if index.endswith("Flat") else FACTORS[-1]
         require_selectable(factor * (WIDE * knn.k + 1), device)
-        code = 4 * (dim + 64) if "HNSW" in index or "Flat" in index else dim // 4 + 8
+        code = 4 * (dim + 64) if "HNSW" in index or "Flat" in index else dim // 2 + 8
         bill["codes"] = num_nodes * code
     else:
         require_selectable(knn.k + 1 + SPARE, device)
@@ -91,6 +91,15 @@ def choose(num_nodes: int, dim: int, knn: Knn, run: Run, gpus: int = 0) -> Searc
         )
     bill = {name: math.ceil(value / pieces) for name, value in bill.items()}
     return SearchPlan(index, num_nodes, dim, pieces, device, bill | {"batches": _SCRATCH})
+
+
+def finer(plan: SearchPlan, asked: str) -> str | None:
+    """What to search with when too much was missed: codes twice as long, of what is left beside a
+    list's centre (where all vectors have much in common, other codes say little else); then
+    without codes. None: what was asked for is all there is."""
+    if asked in ("auto", "ivf") and plan.index.endswith("x4fs"):
+        return f"{plan.index.split(',')[0]},PQ{padded(plan.dim)}x4fsr"
+    return EXACT if asked == "auto" else None
 
 
 def memory_for_index(run: Run) -> int:

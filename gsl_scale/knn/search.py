@@ -6,7 +6,7 @@ in this process or on Ray, and what an earlier attempt finished is not searched 
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from gsl_scale.knn import pieces
 from gsl_scale.knn.gate import Recall, RecallError
 from gsl_scale.knn.neighbours import Neighbours
 from gsl_scale.knn.pieces import Piece, Search, Task
-from gsl_scale.knn.plan import EXACT, choose
+from gsl_scale.knn.plan import choose, finer, padded
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.edges import edge_table
@@ -58,53 +58,81 @@ def search_knn(
     require_k(knn.k, shards.num_nodes)
     parents = {"data": data.manifest.content}
     with Draft(folder, KIND, shards, config, parents, resume=True) as draft, engine(run) as pool:
-        edges, draft.facts = find_candidates(data, table, draft.parts, knn, run, pool)
-        draft.add_table("edges", edges)
+        found = find_candidates(data, table, draft.parts, knn, run, pool)
+        draft.facts = found.facts
+        for name, each in found.tables.items():
+            draft.add_table(name, each)
         if "ids" in data:
             draft.add_table("ids", write_columns(draft, "ids", [data.columns("ids")]))
         return draft.publish()
 
 
+@dataclass(frozen=True)
+class Found:
+    """Tables `edges` and, if there are lists, `centroids`; and what is to be said about them."""
+
+    tables: dict[str, Table]
+    facts: dict[str, Any]
+
+
 def find_candidates(
-    data: Artifact, table: str, out: Parts, knn: Knn, run: Run, pool: Engine
-) -> tuple[Table, dict[str, Any]]:
-    """The edges, and what is to be said about the search."""
-    shape = data.nodes(table).shape
+    data: Artifact,
+    table: str,
+    out: Parts,
+    knn: Knn,
+    run: Run,
+    pool: Engine,
+    before: Artifact | None = None,
+) -> Found:
+    """`before`: the last search of vectors like these, to begin where it ended."""
+    shape, asked = data.nodes(table).shape, knn.index
+    old = None if before is None else before.manifest
+    if old is not None and "index" in old.facts:
+        knn = knn.model_copy(update={"index": old.facts["index"]})
     plan = choose(*shape, knn, run, pool.gpus)
-    search = Search(data.folder, table, plan, out, knn.k, run.batch, knn.recall, knn.sample)
-    progress.say(plan.line)
-    gates = [] if plan.exact else _prepare(search, pool)
-    if gates and not all(gate.passed for gate in gates):
-        worst = min(gates, key=lambda gate: gate.recall)
-        if knn.index != "auto":
-            raise RecallError.of(worst, plan.index)
-        plan = choose(*shape, knn.model_copy(update={"index": EXACT}), run, pool.gpus)
-        search = replace(search, plan=plan)
-        progress.say(f"knn: {worst}; searching exactly instead")
+    centroids = None
+    if before is not None and "centroids" in before:
+        centroids = before.folder / before.manifest.tables["centroids"].parts[0].path
+    while True:
+        search = Search(
+            data.folder, table, plan, out, knn.k, run.batch, knn.recall, knn.sample, centroids
+        )
         progress.say(plan.line)
-    edges = edge_table(_search(search, pool))
-    return edges, {
+        tables, gates = ({}, []) if plan.exact else _prepare(search, pool)
+        if all(gate.passed for gate in gates):
+            break
+        worst, index = min(gates, key=lambda gate: gate.recall), finer(plan, asked)
+        if index is None:
+            raise RecallError.of(worst, plan.index)
+        progress.say(f"knn: {worst}; searching with {index} instead")
+        plan = choose(*shape, knn.model_copy(update={"index": index}), run, pool.gpus)
+    tables["edges"] = edge_table(_search(search, pool))
+    facts = {
         "k": knn.k,
         "metric": "cosine",
         "index": plan.index,
         "pieces": plan.pieces,
         "recall": [asdict(gate) for gate in gates],
     }
+    return Found(tables, facts)
 
 
-def _prepare(search: Search, pool: Engine) -> list[Recall]:
+def _prepare(search: Search, pool: Engine) -> tuple[dict[str, Table], list[Recall]]:
     """Train once, build every piece, check every piece."""
     builds = [Piece(search, piece) for piece in range(search.plan.pieces)]
+    tables, gates = {}, []
     with progress.track("knn: index", 1 + len(builds)) as advance:
-        for _ in pool.map(pieces.train, [search]):
+        for _, part in pool.map(pieces.train, [search]):
             advance(1, "trained")
-        gates = []
+            if part is not None:
+                columns = {"centroids": "float32", "dim": str(padded(search.plan.dim))}
+                tables["centroids"] = Table(format="npy", columns=columns, parts=[part])
         for _, gate in pool.map(pieces.build, builds):
             gates.append(gate)
             advance(1, f"recall {gate.recall:.3f}")
     for gate in gates:
         progress.say(f"knn: {gate}")
-    return gates
+    return tables, gates
 
 
 def _search(search: Search, pool: Engine) -> list[Part]:

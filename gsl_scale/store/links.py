@@ -6,6 +6,7 @@ For graphs that are walked again and again, where Parquet would be decoded each 
     links    (dst, value) of every edge, in order of (src, dst)
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,26 +64,40 @@ class LinkTable:
         ]
 
     def rows(self, nodes: Ids) -> Rows:
-        """Of these nodes, which are in order; only their pages are read."""
+        """All links of these nodes, which are in order."""
+        counts = self.degrees(nodes)
+        ends = np.cumsum(counts)
+        within = np.arange(len(nodes) and ends[-1]) - np.repeat(ends - counts, counts)
+        dst, value = self.pick(nodes, counts, within)
+        return Rows(counts, dst, value)
+
+    def degrees(self, nodes: Ids) -> Ids:
+        """How many links these nodes, which are in order, have."""
+        counts = np.empty(len(nodes), np.int64)
+        for shard, mine, local in self._shared_out(nodes):
+            starts = self._shards[shard][0]
+            counts[mine] = starts[local + 1] - starts[local]
+        return counts
+
+    def pick(self, nodes: Ids, counts: Ids, within: Ids) -> tuple[Ids, npt.NDArray[np.float32]]:
+        """Some links of each node: `counts` per node, at these places among its own. Only their
+        pages are read."""
+        ends = np.append(0, np.cumsum(counts))
+        found = np.empty(ends[-1], _LINK)
+        for shard, mine, local in self._shared_out(nodes):
+            starts, links = self._shards[shard]
+            edges = slice(ends[mine.start], ends[mine.stop])
+            found[edges] = links[np.repeat(starts[local], counts[mine]) + within[edges]]
+        return np.ascontiguousarray(found["dst"]), np.ascontiguousarray(found["value"])
+
+    def _shared_out(self, nodes: Ids) -> Iterator[tuple[int, slice, Ids]]:
+        """Shard by shard: which of the nodes lie in it, and at which places of the shard."""
         borders = np.searchsorted(nodes, [start for _, start, _ in self.plan])
-        found = []
         for shard, start, _ in self.plan:
             last = borders[shard + 1] if shard + 1 < len(borders) else len(nodes)
-            local = nodes[borders[shard] : last] - start
-            if len(local):
-                found.append(_gather(*self._shards[shard], local))
-        if len(found) == 1:
-            return found[0]
-        return Rows(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-
-
-def _gather(starts: Any, links: Any, local: Ids) -> Rows:
-    begin = starts[local]
-    counts = starts[local + 1] - begin
-    ends = np.cumsum(counts)
-    edges = np.repeat(begin - ends + counts, counts) + np.arange(ends[-1])
-    chosen = links[edges]
-    return Rows(counts, np.ascontiguousarray(chosen["dst"]), np.ascontiguousarray(chosen["value"]))
+            if last > borders[shard]:
+                mine = slice(int(borders[shard]), int(last))
+                yield shard, mine, nodes[mine] - start
 
 
 def _map(folder: Path, part: Part) -> Any:

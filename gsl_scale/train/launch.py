@@ -18,7 +18,7 @@ from gsl_scale.config import Run
 from gsl_scale.engine import engine, set_threads, threads_per_worker
 from gsl_scale.errors import GslError
 from gsl_scale.graph import ops
-from gsl_scale.memory import keep_freed_memory
+from gsl_scale.memory import ENVIRONMENT
 from gsl_scale.ranks import ALONE, Together
 from gsl_scale.train import journal
 from gsl_scale.train.checkpoint import Checkpoints
@@ -87,7 +87,11 @@ def _fit(task: Learning, run: Run, gpus: int) -> None:
             num_workers=run.workers, use_gpu=on_gpu, resources_per_worker={"CPU": threads}
         ),
         torch_config=TorchConfig(backend="nccl" if on_gpu else "gloo", timeout_s=run.timeout),
-        run_config=RunConfig(name=uuid.uuid4().hex, storage_path=str(storage)),
+        run_config=RunConfig(  # type: ignore[call-arg]
+            name=uuid.uuid4().hex,
+            storage_path=str(storage),
+            worker_runtime_env={"env_vars": ENVIRONMENT},
+        ),
     )
     try:
         trainer.fit()
@@ -102,7 +106,6 @@ def _rank(settings: dict[str, Any]) -> None:
     task: Learning = settings["task"]
     ops.use(task.config.run.message_passing)
     set_threads(settings["threads"])
-    keep_freed_memory()
     learn(task, Together())
 
 

@@ -51,6 +51,10 @@ class Graphs(Protocol):
 
     def restore(self, model: Model, versions: dict[str, int]) -> None: ...
 
+    def arranged(self, seeds: Tensor) -> Tensor:
+        """In an order in which ranks may share them out."""
+        ...
+
     def batch(self, seeds: Tensor, step: int) -> Batch: ...
 
     def refresh(self, model: Model) -> float: ...
@@ -95,8 +99,8 @@ class Trainer(Generic[AnyGraphs]):
 
     def step(self, number: int, seeds: Tensor) -> float:
         """Lines 13 to 17: descent on one batch, and the anchor's update every c steps."""
-        mine = self.graphs.batch(seeds[self.ranks.slice(len(seeds))], number)
-        learner, anchor = self._forward(mine, number)
+        mine = self.graphs.arranged(seeds)[self.ranks.slice(len(seeds))].sort().values
+        learner, anchor = self._forward(self.graphs.batch(mine, number), number)
         temperature = self.config.contrast.temperature
         loss = nt_xent(learner, anchor, temperature, self.ranks, len(seeds))
         value = float(loss.detach())

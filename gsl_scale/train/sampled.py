@@ -11,7 +11,7 @@ from torch import Tensor
 from gsl_scale.config import Config
 from gsl_scale.contrast.views import ANCHOR, LEARNER, key_of
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.ops import edge_dot
+from gsl_scale.graph.ops import edge_dot, pick
 from gsl_scale.graph.sample import Block, Hop, hop
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.postprocess import weights_of
@@ -67,7 +67,7 @@ class SampledBatch:
         unit = F.normalize(embeddings, dim=1)
         if self._exact:
             around = self._around
-            unit_here = unit[around.at]
+            unit_here = pick(unit, around.at)
             weights = _weights(around, unit_here, unit)
             degree = Graph(around.pattern, weights) @ weights.new_ones(len(around.nodes), 1)
             unit = unit_here
@@ -76,7 +76,7 @@ class SampledBatch:
         scale = degree.rsqrt()
         graphs = []
         for edges in (inner, outer):
-            unit_rows, scale_rows = unit[edges.at], scale[edges.at]
+            unit_rows, scale_rows = pick(unit, edges.at), pick(scale, edges.at)
             weights = _weights(edges, unit_rows, unit)
             both = edge_dot(edges.pattern, scale_rows, scale)
             graphs.append(Graph(edges.pattern, weights * both / edges.chance))

@@ -26,6 +26,7 @@ from gsl_scale.store.nodes import NodeTable, rows_table, write_rows_part
 from gsl_scale.store.parts import Parts
 from gsl_scale.train import shards
 from gsl_scale.train.checkpoint import version_folder
+from gsl_scale.train.places import places
 from gsl_scale.train.sampled import SampledBatch
 from gsl_scale.train.shards import Ids, ScaledRows, Vector
 from gsl_scale.train.shared_draft import SharedDraft
@@ -45,6 +46,7 @@ class ShardedGraphs:
         self.num_nodes = self.plan.num_nodes
         self.features = ScaledRows(data.nodes(), float(ranks.lead(lambda: scale_of(data))))
         self.seen = self.features if seen is None else ScaledRows(seen.nodes("seen"))
+        self._places = ranks.lead(lambda: places(self.seen.table))
         self._given = data.edges() if "edges" in data else None
         self._nearest = nearest
         self.versions = {"sketch": -1, "anchor": -1}
@@ -61,6 +63,9 @@ class ShardedGraphs:
         self._first_anchor()
         plain = self.seen is self.features
         self._new_sketch(model, self._nearest if plain else None)
+
+    def arranged(self, seeds: Tensor) -> Tensor:
+        return seeds[torch.from_numpy(np.argsort(self._places[seeds.numpy()], kind="stable"))]
 
     def batch(self, seeds: Tensor, step: int) -> "SampledBatch":
         return SampledBatch(self, seeds.numpy(), step)
@@ -196,14 +201,18 @@ class ShardedGraphs:
         """Embed, search unless the candidates are known, mirror, unite, weigh."""
         embeddings = self.embed(model)
         config, kept = self.config, self._given if self.config.knn.keep_given else None
+        last = self._folder("sketch")
+        before = Artifact.open(last) if last.exists() else None
         with self._draft("sketch") as draft:
             if nearest is None:
                 source = Artifact.open(self.work / "embeddings")
-                table, _ = find_candidates(
-                    source, "embeddings", draft.parts, config.knn, config.run, self.ranks
+                search = find_candidates(
+                    source, "embeddings", draft.parts, config.knn, config.run, self.ranks, before
                 )
-                draft.add("edges", table)
-                found = EdgeTable(draft.parts.folder, table, self.num_nodes)
+                for name, table in search.tables.items():
+                    draft.add(name, table)
+                draft.facts(search.facts)
+                found = EdgeTable(draft.parts.folder, search.tables["edges"], self.num_nodes)
             else:
                 found = nearest.edges()
             scratch = self.ranks.lead(draft.parts.scratch)

@@ -25,6 +25,7 @@ from gsl_scale.store.shards import ShardPlan
 Ids = npt.NDArray[np.int64]
 Vector = npt.NDArray[np.float32]
 _AT_ONCE = 8192  # rows
+_HERE, _THERE = 1, 2  # from which end an edge was found
 
 
 @dataclass(frozen=True)
@@ -80,23 +81,22 @@ def union(
     start, stop = plan.bounds(shard)
     n = plan.num_nodes
     own = candidates.read(start, stop)
-    found = [(own.src - start) * n + own.dst]
-    told = []
+    ends = [((own.src - start) * n + own.dst, _HERE)]
     for other in range(plan.num_shards):
         pairs = np.load(_told_path(scratch, other, shard))
-        told.append((pairs[:, 0] - start) * n + pairs[:, 1])
+        ends.append(((pairs[:, 0] - start) * n + pairs[:, 1], _THERE))
     if given is not None:
         edges = given.read(start, stop)  # both directions are stored
-        both = (edges.src - start) * n + edges.dst
-        found.append(both)
-        told.append(both)
-    from_here, from_there = np.unique(np.concatenate(found)), np.unique(np.concatenate(told))
-    loops = np.arange(stop - start) * n + np.arange(start, stop)
-    keys = np.unique(np.concatenate([from_here, from_there, loops]))
-    share = 0.5 * np.isin(keys, from_here) + 0.5 * np.isin(keys, from_there)
-    src, dst = np.divmod(keys, n)
-    share[dst == src + start] = 1.0
-    return Rows(np.bincount(src, minlength=stop - start), dst, share.astype(np.float32))
+        ends.append(((edges.src - start) * n + edges.dst, _HERE | _THERE))
+    ends.append((np.arange(stop - start) * (n + 1) + start, _HERE | _THERE))  # self-loops
+    found = np.concatenate([keys * 4 + end for keys, end in ends])
+    found.sort()
+    keys = found >> 2
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    known = np.bitwise_or.reduceat(found & 3, first)
+    src, dst = np.divmod(keys[first], n)
+    share = np.where(known == _HERE | _THERE, np.float32(1.0), np.float32(0.5))
+    return Rows(np.bincount(src, minlength=stop - start), dst, share)
 
 
 def _told_path(scratch: Path, teller: int, owner: int) -> Path:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from torch import Tensor
 
@@ -71,6 +71,9 @@ class SharedDraft:
 
     def add(self, name: str, table: Table) -> None:
         self._draft.add_table(name, table)
+
+    def facts(self, facts: dict[str, Any]) -> None:
+        self._draft.facts = facts
 
     def __exit__(
         self,

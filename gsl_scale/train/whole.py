@@ -71,6 +71,9 @@ class WholeGraphs:
         plain = self.seen is self.features and self.config.learner.kind != "gnn"
         self._set(self._nearest.ids if plain else self._find_candidates(model))
 
+    def arranged(self, seeds: Tensor) -> Tensor:
+        return seeds
+
     def batch(self, seeds: Tensor, step: int) -> "WholeBatch":
         return WholeBatch(self, seeds, step)
 
