@@ -19,7 +19,7 @@ from gsl_scale.errors import CorruptError, NotAStoreError, StaleArtifactError, U
 from gsl_scale.ingest import input_paths
 from gsl_scale.ingest.inputs import changed
 from gsl_scale.store.artifact import Artifact
-from gsl_scale.store.draft import state
+from gsl_scale.store.draft import discard, state
 from gsl_scale.store.manifest import Manifest, write_durably
 
 
@@ -106,7 +106,8 @@ NAMES = tuple(stage.name for stage in STAGES)
 def run_pipeline(
     config: Config, run: Path, *, first: str | None = None, until: str | None = None
 ) -> list[StageStatus]:
-    """Run what is not complete; `first` rebuilds from that stage on, `until` stops after one."""
+    """Run what is not complete, and go on where an attempt was cut short; `first` rebuilds from
+    that stage on, using nothing of earlier attempts; `until` stops after one."""
     _require_stage(first)
     _require_stage(until)
     prepare_process(config)
@@ -119,7 +120,9 @@ def run_pipeline(
             _verify(run / stage.folder)
             progress.say(f"{stage.name}: complete, skipped")
         else:
-            if not rebuild:
+            if rebuild:
+                discard(run / stage.folder)
+            else:
                 _refuse_reuse(run, stage, status)
             began = time.monotonic()
             _write_config(config, run)

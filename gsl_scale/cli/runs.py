@@ -24,6 +24,11 @@ from gsl_scale.cli.options import (
 from gsl_scale.config import Config
 from gsl_scale.config_file import load_config
 
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Start over, with nothing of earlier attempts.")
+]
+FIRST = "ingest"
+
 
 def run(
     config: ConfigFile,
@@ -33,18 +38,22 @@ def run(
     first: Annotated[
         str | None, typer.Option("--from", metavar="STAGE", help="Rebuild from this stage on.")
     ] = None,
+    fresh: Fresh = False,
     until: Annotated[
         str | None, typer.Option("--until", metavar="STAGE", help="Stop after this stage.")
     ] = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run all stages; complete ones are skipped, an interrupted run goes on with its stage.
+    """Run all stages; complete ones are skipped, an interrupted run goes on where it was.
+
+    With --set run.workers=N searches and training run on N Ray workers, at RAY_ADDRESS or here.
 
     Example: gsl-scale run configs/quickstart.yaml --out runs/quickstart --set knn.k=15
     """
     folder = out or Path("runs") / config.stem
-    _run(load_config(config, sets or ()), folder, as_json, first=first, until=until)
+    start = FIRST if fresh else first
+    _run(load_config(config, sets or ()), folder, as_json, first=start, until=until)
 
 
 def refine(
@@ -55,6 +64,7 @@ def refine(
     label_column: LabelColumn = None,
     fill_missing: FillMissing = None,
     out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/refined"),
+    fresh: Fresh = False,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:
@@ -66,7 +76,7 @@ def refine(
     Example: gsl-scale refine --features people.csv --edges knows.csv --out runs/people
     """
     tables = own_tables(features, edges, labels, id_column, label_column, fill_missing)
-    _run(config_from(None, sets, tables), out, as_json)
+    _run(config_from(None, sets, tables), out, as_json, first=FIRST if fresh else None)
 
 
 def _run(

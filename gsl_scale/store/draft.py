@@ -159,6 +159,19 @@ class Draft(Parts):
             self._claim = None
 
 
+def discard(final: Path) -> None:
+    """Remove what an attempt at writing an artifact left behind, unless it still goes on."""
+    draft = final.with_name(f".{final.name}.draft")
+    if not draft.exists():
+        return
+    handle = _take_claim(final)
+    try:
+        shutil.rmtree(draft, ignore_errors=True)
+    finally:
+        claim_path(final).unlink(missing_ok=True)
+        os.close(handle)
+
+
 def claim_path(final: Path) -> Path:
     return final.with_name(f".{final.name}.claim")
 

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from gsl_scale.errors import DiskFullError
+from gsl_scale.pipeline import run_pipeline
 from gsl_scale.store import Artifact
 from tests.distributed.conftest import Run, settings, trained
 from tests.distributed.test_ranks import pids
@@ -46,6 +47,13 @@ def test_a_killed_driver_of_workers_and_another_number_of_them(undisturbed, ray_
     trained(tmp_path, settings(0))
     assert [event["step"] for event in run.events("attempt")] == [0, 20]
     assert run.is_like(undisturbed)
+
+
+def test_fresh_starts_over(tmp_path):
+    run = Run(tmp_path)
+    kill_at(run, begin(tmp_path, 0), 1, 23)
+    run_pipeline(settings(0), tmp_path, first="ingest", until="train")
+    assert [event["step"] for event in run.events("attempt")] == [0, 0]
 
 
 def test_a_disk_that_fills_up_during_a_checkpoint(tmp_path):
