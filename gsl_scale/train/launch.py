@@ -86,7 +86,8 @@ def _fit(task: Learning, run: Run, gpus: int) -> None:
         scaling_config=ScalingConfig(
             num_workers=run.workers, use_gpu=on_gpu, resources_per_worker={"CPU": threads}
         ),
-        torch_config=TorchConfig(backend="nccl" if on_gpu else "gloo", timeout_s=run.timeout),
+        # A rank's GPU is for its searches; what is exchanged lies in main memory.
+        torch_config=TorchConfig(backend="gloo", timeout_s=run.timeout),
         run_config=RunConfig(  # type: ignore[call-arg]
             name=uuid.uuid4().hex,
             storage_path=str(storage),

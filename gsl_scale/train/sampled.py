@@ -14,9 +14,8 @@ from gsl_scale.graph.features import Features
 from gsl_scale.graph.ops import edge_dot, pick
 from gsl_scale.graph.sample import Block, Hop, hop
 from gsl_scale.graph.weighted import Graph
-from gsl_scale.postprocess import weights_of
 from gsl_scale.store.links import LinkTable
-from gsl_scale.train.shards import Ids, ScaledRows, Vector
+from gsl_scale.train.shards import Ids, ScaledRows, Vector, edge_weights
 
 
 class OnDisk(Protocol):
@@ -68,7 +67,7 @@ class SampledBatch:
         if self._exact:
             around = self._around
             unit_here = pick(unit, around.at)
-            weights = _weights(around, unit_here, unit)
+            weights = edge_weights(around, unit_here, unit)
             degree = Graph(around.pattern, weights) @ weights.new_ones(len(around.nodes), 1)
             unit = unit_here
         else:
@@ -77,7 +76,7 @@ class SampledBatch:
         graphs = []
         for edges in (inner, outer):
             unit_rows, scale_rows = pick(unit, edges.at), pick(scale, edges.at)
-            weights = _weights(edges, unit_rows, unit)
+            weights = edge_weights(edges, unit_rows, unit)
             both = edge_dot(edges.pattern, scale_rows, scale)
             graphs.append(Graph(edges.pattern, weights * both / edges.chance))
             unit, scale = unit_rows, scale_rows
@@ -98,8 +97,3 @@ class SampledBatch:
         share = config.contrast.drop_edges
         outer = hop(links, self.seeds, share, first, key)
         return outer, hop(links, outer.nodes, share, second, key)
-
-
-def _weights(edges: Hop, rows: Tensor, columns: Tensor) -> Tensor:
-    similarity = edge_dot(edges.pattern, rows, columns)
-    return weights_of(similarity, edges.value, edges.is_loop)

@@ -107,8 +107,13 @@ def weighed(sketch: LinkTable, embeddings: NodeTable, nodes: Ids) -> tuple[Hop, 
     """All edges of these nodes, and their weights in S before normalisation."""
     around = hop(sketch, nodes)
     unit = F.normalize(torch.from_numpy(embeddings.rows(around.nodes)), dim=1)
-    similarity = edge_dot(around.pattern, unit[around.at], unit)
-    return around, weights_of(similarity, around.value, around.is_loop)
+    return around, edge_weights(around, unit[around.at], unit)
+
+
+def edge_weights(edges: Hop, rows: Tensor, columns: Tensor) -> Tensor:
+    """In S before normalisation, from rows of length 1."""
+    similarity = edge_dot(edges.pattern, rows, columns)
+    return weights_of(similarity, edges.value, edges.is_loop)
 
 
 def degrees(sketch: LinkTable, embeddings: NodeTable, nodes: Ids) -> Tensor:
