@@ -86,6 +86,7 @@ def find_candidates(
 ) -> Found:
     """`before`: the last search of vectors like these, to begin where it ended."""
     shape, asked = data.nodes(table).shape, knn.index
+    folder = data.folder.absolute()  # workers have a current folder of their own
     old = None if before is None else before.manifest
     if old is not None and "index" in old.facts:
         knn = knn.model_copy(update={"index": old.facts["index"]})
@@ -95,7 +96,7 @@ def find_candidates(
         centroids = before.folder / before.manifest.tables["centroids"].parts[0].path
     while True:
         search = Search(
-            data.folder, table, plan, out, knn.k, run.batch, knn.recall, knn.sample, centroids
+            folder, table, plan, out, knn.k, run.batch, knn.recall, knn.sample, centroids
         )
         progress.say(plan.line)
         tables, gates = ({}, []) if plan.exact else _prepare(search, pool)

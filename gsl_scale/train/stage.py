@@ -27,7 +27,9 @@ def train_stage(config: Config, data: Artifact, knn: Artifact, folder: Path) -> 
     blocks = depends_on(config, BLOCKS)
     with Draft(folder, KIND, data.manifest.plan, blocks, parents, resume=True) as draft:
         draft.scratch()
-        task = Learning(resolved, data.folder, knn.folder, draft.parts, folder.parent)
+        # Workers have a current folder of their own.
+        places = (data.folder.absolute(), knn.folder.absolute())
+        task = Learning(resolved, *places, draft.parts, folder.parent.absolute())
         if not task.in_memory:
             _require_local_learner(resolved)
             write_seen(resolved, data, knn, task.seen)

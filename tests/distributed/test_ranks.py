@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -14,8 +15,9 @@ from tests.distributed.conftest import REFRESH, Run, settings, trained
 
 
 @pytest.mark.parametrize("workers", [1, 4])  # and 2, after losses, below
-def test_the_same_on_any_number_of_workers(workers, undisturbed, ray_here, tmp_path):
-    run = trained(tmp_path, settings(workers))
+def test_the_same_on_any_number_of_workers(workers, undisturbed, ray_here, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a relative folder, as one would give it
+    run = trained(Path("run"), settings(workers))
     assert [len(event["pids"]) for event in run.events("attempt")] == [workers]
     assert len(run.losses) == 50
     assert run.is_like(undisturbed)
