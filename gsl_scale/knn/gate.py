@@ -1,5 +1,6 @@
 """The recall gate: no approximate search is believed before a sample of it was checked."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,17 +52,17 @@ def pass_gate(
     """
     truth = index.truth(queries, nodes, k)
 
-    def recall_of(looked: int, factor: int) -> float:
-        index.set_effort(LOOKED[looked], FACTORS[factor])
+    def recall_of(share: float, factor: int) -> float:
+        index.set_effort(share, FACTORS[factor])
         return _recall(index, queries, nodes, truth, told)
 
     looked, factor = 0, 0
-    recall = recall_of(looked, factor)
+    recall = recall_of(LOOKED[looked], factor)
     gains: list[float] = []
     while recall < target and looked + 1 < len(LOOKED):
-        further = recall_of(looked + 1, factor)
+        further = recall_of(LOOKED[looked + 1], factor)
         # Looking further does not help when codes are too coarse to name the right ones.
-        closer = recall_of(looked, factor + 1) if factor + 1 < len(FACTORS) else 0.0
+        closer = recall_of(LOOKED[looked], factor + 1) if factor + 1 < len(FACTORS) else 0.0
         before, left = recall, len(LOOKED) + len(FACTORS) - 2 - looked - factor
         if closer > further:
             factor, recall = factor + 1, closer
@@ -70,7 +71,12 @@ def pass_gate(
         gains.append(max(recall - before, 0.0))
         if len(gains) >= _ENOUGH and target - recall > left * max(gains[-_ENOUGH:]):
             break  # more effort helps less and less
-    index.set_effort(LOOKED[looked], FACTORS[factor])
+    share = LOOKED[looked]
+    if looked and recall >= target:  # half a step back may do as well
+        less = math.sqrt(LOOKED[looked - 1] * share)
+        enough = recall_of(less, factor)
+        share, recall = (less, enough) if enough >= target else (share, recall)
+    index.set_effort(share, FACTORS[factor])
     return Recall(recall, target, len(nodes), index.effort, recall >= target)
 
 

@@ -7,6 +7,7 @@ was missing for the price of a look at the answers.
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from gsl_scale.knn.neighbours import Ids, Neighbours, joined, nobody, rank
 
@@ -20,11 +21,15 @@ Offers = npt.NDArray[np.void]  # of OFFER, in order of dst
 
 def offers(found: Neighbours, start: int, farthest: npt.NDArray[np.float32]) -> Offers:
     """What nodes start, start + 1, ... have for others; `farthest`: each node's k-th similarity."""
-    src, column = np.nonzero(found.similarity > farthest[found.ids])
-    made = np.empty(len(src), OFFER)
-    made["dst"], made["src"] = found.ids[src, column], src + start
-    made["similarity"] = found.similarity[src, column]
-    return made[np.argsort(made["dst"], kind="stable")]
+    welcome = found.similarity > farthest[found.ids]
+    ends = np.append(0, np.cumsum(welcome.sum(axis=1)))
+    by_src = (found.similarity[welcome], found.ids[welcome], ends)
+    # Turning rows into columns is a sort by counting, several times as fast as a comparing one.
+    by_dst = sparse.csr_array(by_src, shape=(len(welcome), len(farthest))).tocsc()
+    made = np.empty(by_dst.nnz, OFFER)
+    made["dst"] = np.repeat(np.arange(len(farthest)), np.diff(by_dst.indptr))
+    made["src"], made["similarity"] = by_dst.indices + np.int64(start), by_dst.data
+    return made
 
 
 def between(made: Offers, start: int, stop: int) -> Offers:
