@@ -46,7 +46,6 @@ class ShardedGraphs:
         self.num_nodes = self.plan.num_nodes
         self.features = ScaledRows(data.nodes(), float(ranks.lead(lambda: scale_of(data))))
         self.seen = self.features if seen is None else ScaledRows(seen.nodes("seen"))
-        self._places = ranks.lead(lambda: places(self.seen.table))
         self._given = data.edges() if "edges" in data else None
         self._nearest = nearest
         self.versions = {"sketch": -1, "anchor": -1}
@@ -63,8 +62,11 @@ class ShardedGraphs:
         self._first_anchor()
         plain = self.seen is self.features
         self._new_sketch(model, self._nearest if plain else None)
+        self._find_places()
 
     def arranged(self, seeds: Tensor) -> Tensor:
+        if self.ranks.size == 1:
+            return seeds
         return seeds[torch.from_numpy(np.argsort(self._places[seeds.numpy()], kind="stable"))]
 
     def batch(self, seeds: Tensor, step: int) -> "SampledBatch":
@@ -176,6 +178,11 @@ class ShardedGraphs:
         for kind in versions:
             self._open(kind)
         self._keep_degrees(self.embed(model))
+        self._find_places()
+
+    def _find_places(self) -> None:
+        if self.ranks.size > 1:
+            self._places = self.ranks.lead(lambda: places(self.seen.table, self.sketch))
 
     def _embedder(self, model: Model) -> Callable[[Ids], Tensor]:
         return lambda nodes: model.learner(self.seen.between(int(nodes[0]), int(nodes[-1]) + 1))

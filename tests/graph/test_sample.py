@@ -6,8 +6,8 @@ import scipy.sparse as sp
 import torch
 
 from gsl_scale.graph.sample import hop
-from gsl_scale.store import Artifact, Draft, ShardPlan
-from gsl_scale.store.links import LinkTable, Rows, link_tables, write_links
+from gsl_scale.store.links import LinkTable
+from tests.links import linked
 
 NODES = 120
 
@@ -22,20 +22,7 @@ def matrix() -> sp.csr_matrix:
 
 @pytest.fixture(scope="module")
 def links(matrix, tmp_path_factory) -> LinkTable:
-    folder, plan = tmp_path_factory.mktemp("links") / "graph", ShardPlan(NODES, 3)
-    with Draft(folder, "graph", plan) as draft:
-        parts = []
-        for shard, start, stop in plan:
-            some = matrix[start:stop]
-            some.sort_indices()
-            rows = Rows(
-                np.diff(some.indptr).astype(np.int64), some.indices.astype(np.int64), some.data
-            )
-            parts.append(write_links(draft, shard, rows))
-        for name, table in link_tables(parts).items():
-            draft.add_table(name, table)
-        draft.publish()
-    return LinkTable(Artifact.open(folder))
+    return linked(matrix, tmp_path_factory.mktemp("links") / "graph")
 
 
 def drawn(links, rows, **how) -> sp.csr_matrix:
