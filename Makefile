@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 GSL := $(BIN)/gsl-scale
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test pytest lint type fmt reproduce bench clean
+.PHONY: help install run test pytest lint type fmt reproduce bench chaos clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -55,6 +55,9 @@ bench: $(VENV)/.installed-bench ## benchmarks, as ratios measured side by side
 	$(GSL) bench store
 	$(GSL) bench train
 	$(GSL) bench knn
+
+chaos: $(VENV)/.installed-dev ## 30 seeded kills of workers, nodes and drivers, beside an undisturbed twin
+	$(BIN)/python -m tests.distributed.chaos
 
 clean: ## remove .venv and caches (never runs/)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

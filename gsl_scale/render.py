@@ -242,3 +242,20 @@ def print_growth_bench(result: dict[str, Any]) -> None:
     out.print(table)
     if result["exponent"] is not None:
         out.print(f"time grows as n to the power of {result['exponent']:.2f}")
+
+
+def print_workers_bench(result: dict[str, Any]) -> None:
+    out = _out()
+    out.print(f"{result['steps']} steps, one thread per worker, median of {result['repeats']}")
+    heads = ("workers", "seeds per second", "(from, to)", "ratio", "refresh", "memory of one")
+    table = Table(*heads, box=None, pad_edge=False)
+    for row in result["rows"]:
+        table.add_row(
+            str(row["workers"]),
+            f"{row['seeds_per_second']:,.0f}",
+            "({:,.0f}, {:,.0f})".format(*row["spread"]),
+            f"{row['ratio']:.2f}",
+            f"{row['refresh_seconds']:.1f} s",
+            size(row["peak_bytes"]),
+        )
+    out.print(table)

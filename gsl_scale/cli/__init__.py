@@ -39,6 +39,7 @@ bench_app.command(name="store")(bench.bench_store)
 bench_app.command(name="train")(bench.bench_train)
 bench_app.command(name="knn")(bench.bench_knn)
 bench_app.command(name="growth")(bench.bench_growth)
+bench_app.command(name="workers")(bench.bench_workers)
 
 
 def _version(wanted: bool) -> None:

@@ -91,3 +91,25 @@ def bench_growth(
 
     result = measure(rows or [50_000, 100_000, 200_000, 500_000, 1_000_000], dim, k)
     report(as_json, result, lambda: print_growth_bench(result))
+
+
+def bench_workers(
+    config: Annotated[Path, typer.Argument(help="YAML file.")],
+    workers: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Numbers of workers; the first is the measure.  [1, 2]"),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Steps that are timed.")] = 40,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each; the median counts.")] = 3,
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Training steps on several Ray workers of one thread each, beside one worker, same batches.
+
+    Example: gsl-scale bench workers configs/pubmed.yaml --set contrast.fanout=[4,4]
+    """
+    from gsl_scale.bench.workers import measure
+    from gsl_scale.render import print_workers_bench
+
+    result = measure(load_config(config, sets or ()), workers or [1, 2], steps, repeats)
+    report(as_json, result, lambda: print_workers_bench(result))

@@ -36,6 +36,10 @@ class Features:
         return cls.from_dense(np.array(data.nodes().read(), np.float32) * scale_of(data))
 
     @property
+    def device(self) -> torch.device:
+        return self.dense.device
+
+    @property
     def shape(self) -> tuple[int, int]:
         return self.dense.shape[0], self.dense.shape[1]
 

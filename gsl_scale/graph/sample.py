@@ -59,6 +59,11 @@ class Hop:
     chance: Tensor  # of each edge to have been kept
     is_loop: Tensor
 
+    def to(self, device: torch.device) -> "Hop":
+        parts = (self.value, self.chance, self.is_loop)
+        at, pattern = self.at.to(device), self.pattern.to(device)
+        return Hop(self.nodes, at, pattern, *(part.to(device) for part in parts))
+
 
 def hop(
     links: Links, rows: Ids, share: float = 0.0, fanout: int | None = None, key: int = 0

@@ -60,7 +60,12 @@ def nearest(queries: Rows, rows: Rows, k: int, device: str) -> Ids:
 
 def placed(index: Any, device: str) -> Any:
     """An index where it is to be searched; on a GPU that is a copy."""
-    return index if device == "cpu" else faiss.index_cpu_to_gpu(_resources(), 0, index)
+    if device == "cpu":
+        return index
+    import torch
+
+    # Ray Train shows a rank all GPUs of its node and makes one of them the current one.
+    return faiss.index_cpu_to_gpu(_resources(), torch.cuda.current_device(), index)
 
 
 def _free_bytes() -> int:
@@ -71,5 +76,5 @@ def _free_bytes() -> int:
 
 @cache
 def _resources() -> Any:
-    """One per process, and one process per GPU: Ray shows each worker its own as number 0."""
+    """One per process, and one process per GPU."""
     return faiss.StandardGpuResources()

@@ -86,8 +86,10 @@ def _fit(task: Learning, run: Run, gpus: int) -> None:
         scaling_config=ScalingConfig(
             num_workers=run.workers, use_gpu=on_gpu, resources_per_worker={"CPU": threads}
         ),
-        # A rank's GPU is for its searches; what is exchanged lies in main memory.
-        torch_config=TorchConfig(backend="gloo", timeout_s=run.timeout),
+        # What shards are made of is exchanged from main memory, gradients from where they are.
+        torch_config=TorchConfig(
+            backend="cpu:gloo,cuda:nccl" if on_gpu else "gloo", timeout_s=run.timeout
+        ),
         run_config=RunConfig(  # type: ignore[call-arg]
             name=uuid.uuid4().hex,
             storage_path=str(storage),

@@ -34,6 +34,7 @@ class Graphs(Protocol):
 
     num_nodes: int
     versions: dict[str, int]  # of what lies on disk
+    device: torch.device  # of the batches
 
     @property
     def dims(self) -> tuple[int, int]:
@@ -78,7 +79,7 @@ class Trainer(Generic[AnyGraphs]):
         """From the last checkpoint, if there is one, or from the beginning."""
         torch.manual_seed(config.train.seed)
         self.config, self.graphs, self.ranks = config, graphs, ranks
-        self.model = Model(config, *graphs.dims)
+        self.model = Model(config, *graphs.dims).to(graphs.device)
         groups: list[dict[str, Any]] = [
             {"params": self.model.learner.parameters(), "lr": config.learner.learning_rate},
             {"params": self.model.encoder.parameters()},

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
+import numpy.typing as npt
 import torch
 import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor
@@ -27,6 +28,7 @@ class OnDisk(Protocol):
     sketch: LinkTable
     anchor: LinkTable
     degree: Vector
+    device: torch.device
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class SampledBatch:
 
     @cached_property
     def _around(self) -> Hop:
-        return hop(self.graphs.sketch, self._hops[1].nodes)
+        return hop(self.graphs.sketch, self._hops[1].nodes).to(self.graphs.device)
 
     def learned(self, embeddings: Tensor) -> Block:
         outer, inner = self._hops
@@ -71,7 +73,7 @@ class SampledBatch:
             degree = Graph(around.pattern, weights) @ weights.new_ones(len(around.nodes), 1)
             unit = unit_here
         else:
-            degree = torch.from_numpy(self.graphs.degree[inner.nodes])[:, None]
+            degree = self._here(self.graphs.degree[inner.nodes])[:, None]
         scale = degree.rsqrt()
         graphs = []
         for edges in (inner, outer):
@@ -81,13 +83,13 @@ class SampledBatch:
             graphs.append(Graph(edges.pattern, weights * both / edges.chance))
             unit, scale = unit_rows, scale_rows
         features = self.graphs.features.of(inner.nodes)
-        return Block(graphs[1], graphs[0], features, torch.from_numpy(outer.nodes))
+        return Block(graphs[1], graphs[0], features, self._here(outer.nodes))
 
     def anchored(self) -> Block:
         outer, inner = self._two_hops(self.graphs.anchor, ANCHOR)
         graphs = [Graph(edges.pattern, edges.value / edges.chance) for edges in (outer, inner)]
         features = self.graphs.features.of(inner.nodes)
-        return Block(graphs[0], graphs[1], features, torch.from_numpy(outer.nodes))
+        return Block(graphs[0], graphs[1], features, self._here(outer.nodes))
 
     def _two_hops(self, links: LinkTable, view: int) -> tuple[Hop, Hop]:
         config = self.graphs.config
@@ -96,4 +98,8 @@ class SampledBatch:
         first, second = (None, None) if isinstance(fanout, str) else fanout
         share = config.contrast.drop_edges
         outer = hop(links, self.seeds, share, first, key)
-        return outer, hop(links, outer.nodes, share, second, key)
+        inner = hop(links, outer.nodes, share, second, key)
+        return outer.to(self.graphs.device), inner.to(self.graphs.device)
+
+    def _here(self, numbers: npt.NDArray[Any]) -> Tensor:
+        return torch.from_numpy(numbers).to(self.graphs.device)

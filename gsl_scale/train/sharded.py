@@ -44,8 +44,12 @@ class ShardedGraphs:
         self.config, self.work, self.ranks = config, work, ranks
         self.plan = data.manifest.plan
         self.num_nodes = self.plan.num_nodes
-        self.features = ScaledRows(data.nodes(), float(ranks.lead(lambda: scale_of(data))))
-        self.seen = self.features if seen is None else ScaledRows(seen.nodes("seen"))
+        self.device = shards.device_of(config.run)
+        scale = float(ranks.lead(lambda: scale_of(data)))
+        self.features = ScaledRows(data.nodes(), scale, self.device)
+        self.seen = self.features
+        if seen is not None:
+            self.seen = ScaledRows(seen.nodes("seen"), device=self.device)
         self._given = data.edges() if "edges" in data else None
         self._nearest = nearest
         self.versions = {"sketch": -1, "anchor": -1}
@@ -130,7 +134,8 @@ class ShardedGraphs:
         def aggregated(table: NodeTable) -> Callable[[Ids], Tensor]:
             def rows_of(nodes: Ids) -> Tensor:
                 around, graph = learned(nodes)
-                return graph @ torch.from_numpy(table.rows(around.nodes))
+                summed = graph @ torch.from_numpy(table.rows(around.nodes))
+                return summed.to(self.device)
 
             return rows_of
 

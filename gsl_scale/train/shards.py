@@ -12,6 +12,7 @@ import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor
 
 from gsl_scale.anchor import heaviest
+from gsl_scale.config import Run
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.ops import edge_dot
 from gsl_scale.graph.sample import Hop, hop
@@ -24,16 +25,24 @@ from gsl_scale.store.shards import ShardPlan
 
 Ids = npt.NDArray[np.int64]
 Vector = npt.NDArray[np.float32]
+CPU = torch.device("cpu")
 _AT_ONCE = 8192  # rows
 _HERE, _THERE = 1, 2  # from which end an edge was found
 
 
+def device_of(run: Run) -> torch.device:
+    """Where this rank computes; Ray Train has made its own GPU the current one."""
+    on_gpu = run.workers > 0 and run.device != "cpu" and torch.cuda.is_available()
+    return torch.device("cuda") if on_gpu else CPU
+
+
 @dataclass(frozen=True)
 class ScaledRows:
-    """A node table, memory-mapped, multiplied by one number when read."""
+    """A node table, memory-mapped, multiplied by one number when read, for use on a device."""
 
     table: NodeTable
     scale: float = 1.0
+    device: torch.device = CPU
 
     def of(self, nodes: Ids) -> Features:
         return self._features(self.table.rows(nodes))
@@ -45,7 +54,7 @@ class ScaledRows:
         scaled = rows.astype(np.float32)
         if self.scale != 1.0:
             scaled *= np.float32(self.scale)
-        return Features(torch.from_numpy(scaled), None)
+        return Features(torch.from_numpy(scaled).to(self.device), None)
 
 
 def in_steps(plan: ShardPlan, shard: int) -> Iterator[Ids]:
@@ -61,7 +70,7 @@ def computed(
     """What a function makes of the nodes of a shard, block by block, without gradient."""
     for nodes in in_steps(plan, shard):
         with torch.no_grad():
-            yield rows_of(nodes).numpy()
+            yield rows_of(nodes).cpu().numpy()
 
 
 def mirror(candidates: EdgeTable, plan: ShardPlan, shard: int, scratch: Path) -> None:

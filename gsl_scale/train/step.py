@@ -61,6 +61,6 @@ class Model(nn.Module):
             (ANCHOR, batch.anchored(), settings.mask_anchor),
         ):
             key = key_of(seed, step, view)
-            mask = feature_mask(block.features.shape[1], masked, key)
+            mask = feature_mask(block.features.shape[1], masked, key).to(learned.features.device)
             projections.append(self.projector(self.encoder(block, mask, key)))
         return projections[0], projections[1]

@@ -36,6 +36,8 @@ from gsl_scale.train.step import Model
 class WholeGraphs:
     """Candidates and anchor; `config` has no 'auto' left."""
 
+    device = torch.device("cpu")
+
     def __init__(
         self,
         config: Config,
