@@ -36,6 +36,7 @@ for command in (
     app.command()(command)
 app.command(name="config")(runs.show_config)
 bench_app.command(name="store")(bench.bench_store)
+bench_app.command(name="load")(bench.bench_load)
 bench_app.command(name="train")(bench.bench_train)
 bench_app.command(name="knn")(bench.bench_knn)
 bench_app.command(name="growth")(bench.bench_growth)
