@@ -166,9 +166,9 @@ class StoredGraph:
             )
         if name in self.artifact:
             return self.artifact.nodes(name)
-        return self._beside(NODE_TABLES[name], name).nodes(name)
+        return self.beside(NODE_TABLES[name], name).nodes(name)
 
-    def _beside(self, stage: str, name: str) -> Artifact:
+    def beside(self, stage: str, name: str) -> Artifact:
         """Another artifact of the same run, if it is the one that this graph was made from."""
         made_from = self.artifact.manifest.parents.get(stage)
         folder = self.artifact.folder.absolute().parent / stage

@@ -13,7 +13,7 @@ from gsl_scale import __version__
 
 QUICKSTART = "configs/quickstart.yaml"
 COMMANDS = ["ingest", "check", "run", "refine", "evaluate", "export", "status", "show",
-            "config", "knn", "sweep", "reproduce"]  # fmt: skip
+            "config", "knn", "diff", "sweep", "reproduce"]  # fmt: skip
 # Enough to go through every stage, not to learn much.
 SHORT = [
     word
