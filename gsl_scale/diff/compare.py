@@ -195,7 +195,8 @@ def _degrees(old: Counts, new: Counts, in_both: npt.NDArray[np.bool_]) -> dict[s
     """Of nodes that are in both graphs."""
     old, new = old[in_both], new[in_both]
     shift = new - old
-    highest = float(max(old.max(initial=0), new.max(initial=0), 1))
+    # A few hubs would squeeze everyone else into one bar; they count into the last one.
+    highest = max(1.0, *(float(np.quantile(d, 0.99)) for d in (old, new) if len(d)))
     return {
         "old": quantiles(old),
         "new": quantiles(new),
@@ -215,7 +216,8 @@ def _degrees(old: Counts, new: Counts, in_both: npt.NDArray[np.bool_]) -> dict[s
 
 
 def _counts(values: npt.NDArray[Any], low: float, high: float, bins: int = 20) -> dict[str, Any]:
-    counts, borders = np.histogram(values, bins, (low, high))
+    """How many values lie between these bounds; what is above counts into the last bin."""
+    counts, borders = np.histogram(np.minimum(values, high), bins, (low, high))
     return {"counts": counts.tolist(), "borders": borders.tolist()}
 
 
