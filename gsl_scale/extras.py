@@ -13,7 +13,7 @@ def require(module: str, extra: str, wanted_for: str) -> Any:
     """Import a library, or say what needs it and how to install it."""
     try:
         return importlib.import_module(module)
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # OSError: a DGL built for another torch
         raise UserError(
             f"{wanted_for} needs {module}, which cannot be imported: {error}",
             next_step=f"pip install 'gsl-scale[{extra}]', "

@@ -48,8 +48,10 @@ def read_side(path: str) -> Side:
 
 
 def _stored_side(path: str, graph: StoredGraph) -> Side:
-    ids = graph.arrow_ids if graph.has_own_ids else None
-    return Side(path, graph.num_nodes, ids, graph.edges(), stored=graph)
+    ids, edges = graph.arrow_ids if graph.has_own_ids else None, graph.edges()
+    if graph.undirected:
+        edges = edges.where(edges.src < edges.dst)
+    return Side(path, graph.num_nodes, ids, edges, stored=graph)
 
 
 def _file_side(path: str) -> Side:
