@@ -53,6 +53,7 @@ $(VENV)/.installed-bench: $(VENV)/.installed
 
 bench: $(VENV)/.installed-bench ## benchmarks, as ratios measured side by side
 	$(GSL) bench store
+	$(GSL) bench load
 	$(GSL) bench train
 	$(GSL) bench knn
 

@@ -137,6 +137,19 @@ def print_store_bench(result: dict[str, Any]) -> None:
     out.print(f"from unsorted edges to a complete store: {result['shuffle_sort_write']:.1f} s")
 
 
+def print_load_bench(result: dict[str, Any]) -> None:
+    out = _out()
+    out.print(
+        f"{result['edges']:,} edges of {result['nodes']:,} nodes, median of {result['repeats']}"
+    )
+    table = Table("", "seconds", "least", "most", "load_graph / it", box=None, pad_edge=False)
+    for name, taken in result["seconds"].items():
+        ratio = f"{result['ratio'][name]:.2f}" if name in result["ratio"] else ""
+        cells = (f"{taken[which]:.3f}" for which in ("median", "least", "most"))
+        table.add_row(name, *cells, ratio)
+    out.print(table)
+
+
 def print_train_bench(result: dict[str, Any]) -> None:
     out = _out()
     settings = ", ".join(f"{key} {value}" for key, value in result["settings"].items())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pytest
 
 from gsl_scale import cli, progress
@@ -67,3 +68,23 @@ def ray_here() -> Iterator["Cluster"]:
     yield cluster
     ray.shutdown()
     cluster.shutdown()
+
+
+@pytest.fixture(scope="session")
+def learned_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of 60 nodes that have names, up to its learned graph, in three shards."""
+    from gsl_scale.config_file import make_config
+    from gsl_scale.pipeline import run_pipeline
+
+    folder = tmp_path_factory.mktemp("learned")
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3, 6))[np.arange(60) % 3] + 0.4 * rng.normal(size=(60, 6))
+    lines = [
+        "name,a,b,c,d,e,f",
+        *(f"nö {i}," + ",".join(map(str, row)) for i, row in enumerate(rows)),
+    ]
+    (folder / "people.csv").write_text("\n".join(lines))
+    data = {"source": "tables", "features": str(folder / "people.csv"), "id_column": "name"}
+    tree = {"data": data, "knn": {"k": 5}, "train": {"steps": 2}, "run": {"shards": 3}}
+    run_pipeline(make_config(tree), folder / "run", until="export")
+    return folder / "run"

@@ -13,7 +13,7 @@ from gsl_scale import __version__
 
 QUICKSTART = "configs/quickstart.yaml"
 COMMANDS = ["ingest", "check", "run", "refine", "evaluate", "export", "status", "show",
-            "config", "knn", "sweep", "reproduce"]  # fmt: skip
+            "config", "knn", "diff", "sweep", "reproduce"]  # fmt: skip
 # Enough to go through every stage, not to learn much.
 SHORT = [
     word
@@ -118,6 +118,8 @@ def test_json_everywhere(gsl, own_files):
     assert json.loads(ingested.out)["features"]["shape"] == [4, 2]
     bench = json.loads(gsl("bench", "store", "--edges", 20_000, "--repeats", 1, "--json").out)
     assert bench["files"]["edge store"]["bytes_per_edge"] < 8
+    bench = json.loads(gsl("bench", "load", "--edges", 20_000, "--repeats", 1, "--json").out)
+    assert len(bench["seconds"]) == 3
     done = gsl("bench", "train", "configs/wine.yaml", "--steps", 1, "--paper-steps", 1, "--json")
     assert set(json.loads(done.out)["ways"]) == {"ours", "the paper's way"}
 

@@ -3,7 +3,7 @@
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,11 @@ _NODES_PER_EDGE = 169_343 / 3_400_000  # the arxiv-sized learned graph of k = 20
 
 def measure(num_edges: int, repeats: int) -> dict[str, Any]:
     """Write one graph both ways, then read it both ways, turn and turn about."""
-    num_nodes = max(1000, int(num_edges * _NODES_PER_EDGE))
+    num_nodes = nodes_for(num_edges)
     with tempfile.TemporaryDirectory(prefix="gsl-bench-") as scratch:
         folder, default = Path(scratch) / "store", Path(scratch) / "default.parquet"
         began = time.perf_counter()
-        _write_store(folder, num_nodes, num_edges)
+        write_store(folder, num_nodes, num_edges)
         made = time.perf_counter() - began
         table = Artifact.open(folder).edges()
         edges = table.read()
@@ -39,7 +39,7 @@ def measure(num_edges: int, repeats: int) -> dict[str, Any]:
             for name in read.column_names:
                 read[name].to_numpy()
 
-        ours, theirs = _side_by_side(lambda: table.read(), read_default, repeats)
+        ours, theirs = side_by_side([lambda: table.read(), read_default], repeats)
         return {
             "edges": len(table),
             "nodes": num_nodes,
@@ -60,7 +60,11 @@ def measure(num_edges: int, repeats: int) -> dict[str, Any]:
         }
 
 
-def _write_store(folder: Path, num_nodes: int, num_edges: int) -> None:
+def nodes_for(num_edges: int) -> int:
+    return max(1000, int(num_edges * _NODES_PER_EDGE))
+
+
+def write_store(folder: Path, num_nodes: int, num_edges: int) -> None:
     """Random weights: the hardest to compress. Both directions of an edge are one draw."""
     data = SyntheticData(source="synthetic", nodes=num_nodes, degree=num_edges / num_nodes / 2)
     source = open_synthetic(data)
@@ -74,13 +78,12 @@ def _write_store(folder: Path, num_nodes: int, num_edges: int) -> None:
         draft.publish()
 
 
-def _side_by_side(
-    one: Callable[[], object], other: Callable[[], object], repeats: int
-) -> tuple[list[float], list[float]]:
-    times: tuple[list[float], list[float]] = ([], [])
+def side_by_side(calls: Sequence[Callable[[], object]], repeats: int) -> list[list[float]]:
+    """Seconds of each call, taken in turns."""
+    times: list[list[float]] = [[] for _ in calls]
     for _ in range(repeats + 1):
-        for call, taken in zip((one, other), times, strict=True):
+        for call, taken in zip(calls, times, strict=True):
             began = time.perf_counter()
             call()
             taken.append(time.perf_counter() - began)
-    return times[0][1:], times[1][1:]  # the first round warms the page cache
+    return [taken[1:] for taken in times]  # the first round warms the page cache

@@ -27,6 +27,24 @@ def bench_store(
     report(as_json, result, lambda: print_store_bench(result))
 
 
+def bench_load(
+    edges: Annotated[int, typer.Option(min=1000, help="Edges in the measured graph.")] = 5_000_000,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Measurements of each; the median counts.")
+    ] = 15,
+    as_json: AsJson = False,
+) -> None:
+    """A graph from disk into SciPy: load_graph, checksums verified, against pyarrow and SciPy.
+
+    Example: gsl-scale bench load --edges 1000000
+    """
+    from gsl_scale.bench.load import measure
+    from gsl_scale.render import print_load_bench
+
+    result = measure(edges, repeats)
+    report(as_json, result, lambda: print_load_bench(result))
+
+
 def bench_train(
     config: Annotated[Path, typer.Argument(help="YAML file.")] = Path("configs/pubmed.yaml"),
     steps: Annotated[int, typer.Option(min=1, help="Steps of ours that are timed.")] = 15,

@@ -136,22 +136,55 @@ def show(
 
 def export(
     folder: Annotated[Path, typer.Argument(help="A run folder, or a store with edges.")],
-    out: Annotated[Path, typer.Option(help="File to write: .parquet or .csv.")],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="parquet, csv, npz, graphml, dgl or pyg.",
+            show_default="by the ending of --out",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write.", show_default="graph.ENDING")
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(min=1, help="Keep the heaviest edges of each node, this many.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Keep edges of at least this weight.")
+    ] = None,
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="TABLE",
+            help="Also write embeddings, representations or features. Repeatable.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The learned graph as one file, with your own ids.
+    """The learned graph as a file for other programs, with your own ids.
 
-    Example: gsl-scale export runs/people --out graph.csv
+    With --top-k an edge is kept if it is among the heaviest of either of its ends.
+
+    Example: gsl-scale export runs/people --format graphml --top-k 5 --out people.graphml
     """
-    from gsl_scale.export_file import write_file
-    from gsl_scale.store import Artifact
+    from gsl_scale.export_file import OPENED_BY, choose_format, write_file
+    from gsl_scale.load import load_graph
 
-    store = folder / "graph" if (folder / "graph").is_dir() else folder
-    artifact = Artifact.open(store)
-    rows = write_file(artifact, out)
-    one_way = artifact.manifest.kind == "candidates"
-    what = "one for each neighbour" if one_way else f"both directions of {rows // 2:,} edges"
-    if as_json:
-        print_json({"file": str(out), "edges": rows})
-    else:
-        typer.echo(f"{out}: {rows:,} rows, {what}")
+    kind, path = choose_format(kind, out)
+    graph = load_graph(folder, top_k=top_k, threshold=threshold)
+    written = write_file(graph, path, kind, nodes or ())
+    what = f"both directions of {written['edges'] // 2:,} edges"
+    if not graph.undirected:
+        what = "one for each neighbour"
+    elif kind == "graphml":
+        what = "each edge once"
+
+    def tell() -> None:
+        typer.echo(f"{path}: {written['edges']:,} rows, {what}; read it with")
+        typer.echo(f"  {OPENED_BY[kind].format(path)}")
+        for more in written["files"][1:]:
+            typer.echo(f"{more}: {graph.num_nodes:,} rows, one for each node")
+
+    report(as_json, written, tell)

@@ -16,9 +16,9 @@ def figures(graph: sp.csr_matrix, clusters: npt.NDArray[np.int64]) -> dict[str, 
     components, member = connected_components(graph, directed=False)
     return {
         "edges": graph.nnz // 2,
-        "degree": _quantiles(degree),
+        "degree": quantiles(degree),
         "degree_histogram": histogram(degree.astype(float)),
-        "weight": _quantiles(graph.data),
+        "weight": quantiles(graph.data),
         "weight_histogram": histogram(graph.data),
         "isolated": int((degree == 0).sum()),
         "components": int(components),
@@ -54,7 +54,7 @@ def histogram(values: npt.NDArray[Any], bins: int = 20) -> dict[str, list[float]
     return {"counts": counts.tolist(), "borders": borders.tolist()}
 
 
-def _quantiles(values: npt.NDArray[Any]) -> dict[str, float]:
+def quantiles(values: npt.NDArray[Any]) -> dict[str, float]:
     if not len(values):
         return {}
     found = np.quantile(values, _QUANTILES)

@@ -3,14 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.matrix import edges_matrix
 
-
-def edges_matrix(artifact: Artifact) -> sp.csr_matrix:
-    """The edge table as a CSR matrix."""
-    csr = artifact.edges().csr()
-    num_nodes = artifact.manifest.num_nodes
-    return sp.csr_matrix((csr.weight, csr.dst, csr.indptr), shape=(num_nodes, num_nodes))
+__all__ = ["edges_matrix", "symmetric"]
 
 
 def symmetric(matrix: sp.csr_matrix) -> sp.csr_matrix:

@@ -15,8 +15,8 @@ from gsl_scale.ingest.files import CsvTable, ParquetTable, find_files, kind_of, 
 from gsl_scale.ingest.ids import IdLookup
 from gsl_scale.ingest.source import BLOCK_ROWS, EdgeBlock, Source
 
-_CSR_PREFIXES = ("adj_", "edges_", "")
-_PAIR_KEYS = ("edges", "edge_index", "arr_0")
+CSR_PREFIXES = ("adj_", "edges_", "")
+PAIR_KEYS = ("edges", "edge_index", "arr_0")
 _SRC_NAMES = ("src", "source", "from", "u", "head", "id1", "node1")
 _DST_NAMES = ("dst", "target", "to", "v", "tail", "id2", "node2")
 _WEIGHT_NAMES = ("weight", "w")
@@ -37,7 +37,7 @@ def open_edges(
             table = replace(table, headless=True)
         return _table_edges(table, data, lookup), table.name_row, table.notes
     file = ArrayFile(paths[0], "edges")
-    prefix = file.csr_prefix(_CSR_PREFIXES)
+    prefix = file.csr_prefix(CSR_PREFIXES)
     if prefix is not None:
         matrix = file.csr(prefix)
         if matrix.shape != (num_nodes, num_nodes):
@@ -69,7 +69,8 @@ def csr_edges(matrix: sp.csr_matrix) -> Iterator[EdgeBlock]:
         )
 
 
-def _table_edges(table: CsvTable | ParquetTable, data: TablesData, lookup: IdLookup) -> Blocks:
+def edge_columns(table: CsvTable | ParquetTable, data: TablesData) -> tuple[str, str, str | None]:
+    """The columns of source, target and, if there is one, weight."""
     names = table.schema.names
     if len(names) < 2:
         raise InputError(
@@ -81,6 +82,11 @@ def _table_edges(table: CsvTable | ParquetTable, data: TablesData, lookup: IdLoo
     dst = _column(names, data.dst_column, _DST_NAMES, names[1], "dst_column")
     weight = _column(names, data.weight_column, _WEIGHT_NAMES, None, "weight_column")
     assert src is not None and dst is not None
+    return src, dst, weight
+
+
+def _table_edges(table: CsvTable | ParquetTable, data: TablesData, lookup: IdLookup) -> Blocks:
+    src, dst, weight = edge_columns(table, data)
     columns = [src, dst] if weight is None else [src, dst, weight]
     types = {src: lookup.type, dst: lookup.type}
     if weight is not None:
@@ -110,7 +116,7 @@ def _column(
 
 
 def _pair_edges(file: ArrayFile, lookup: IdLookup) -> Blocks:
-    key = file.pick(_PAIR_KEYS)
+    key = file.pick(PAIR_KEYS)
     shape, dtype, _ = file.shape_and_type(key)
     if len(shape) != 2 or 2 not in shape or dtype.kind not in "iu":
         raise InputError(

@@ -44,9 +44,20 @@ class Labels:
 
 def open_labels(data: TablesData, lookup: IdLookup, num_nodes: int) -> Labels:
     assert data.labels is not None
+    found, ids = read_labels(data)
+    if ids is None:
+        _require_length(len(found.label), num_nodes, data.labels)
+        return found
+    nodes = lookup(_as_ids(ids, lookup, data.labels))
+    return _by_node(found, nodes, ids, num_nodes, data.labels)
+
+
+def read_labels(data: TablesData) -> tuple[Labels, pa.ChunkedArray | None]:
+    """A label for each row of the file, and the ids in these rows if it has any (as text)."""
+    assert data.labels is not None
     paths = find_files(data.labels, "labels")
     if len(paths) == 1 and kind_of(paths[0]) in ("npy", "npz"):
-        return _array_labels(ArrayFile(paths[0], "labels"), num_nodes)
+        return _array_labels(ArrayFile(paths[0], "labels")), None
     table = open_table(data.labels, data.separator, "labels")
     names = table.schema.names
     usual = [name for name in names if name.strip().lower() in _LABEL_NAMES]
@@ -65,11 +76,7 @@ def open_labels(data: TablesData, lookup: IdLookup, num_nodes: int) -> Labels:
     rows = pa.concat_tables(table.blocks(wanted, dict.fromkeys(wanted, pa.string())))
     split = rows[data.split_column] if data.split_column else None
     found = labels_from_column(rows[column], split, "labels")
-    if by_id is None:
-        _require_length(len(rows), num_nodes, data.labels)
-        return found
-    nodes = lookup(_as_ids(rows[by_id], lookup, data.labels))
-    return _by_node(found, nodes, rows[by_id], num_nodes, data.labels)
+    return found, None if by_id is None else rows[by_id]
 
 
 def labels_from_column(column: pa.ChunkedArray, split: pa.ChunkedArray | None, role: str) -> Labels:
@@ -133,7 +140,7 @@ def _by_node(
     return Labels(label, split, found.classes)
 
 
-def _array_labels(file: ArrayFile, num_nodes: int) -> Labels:
+def _array_labels(file: ArrayFile) -> Labels:
     label = file.load(file.pick(_LABEL_KEYS))
     if label.ndim == 2 and label.shape[1] == 1:
         label = label[:, 0]
@@ -143,7 +150,7 @@ def _array_labels(file: ArrayFile, num_nodes: int) -> Labels:
             "per node.",
             next_step="Save a one-dimensional array of class numbers.",
         )
-    _require_length(len(label), num_nodes, str(file.path))
+    num_nodes = len(label)
     whole: npt.NDArray[Any] = label
     if label.dtype.kind == "f":
         whole = np.where(np.isnan(label), -1, label).astype(np.int64)

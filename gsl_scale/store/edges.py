@@ -35,6 +35,9 @@ class Edges(NamedTuple):
     dst: Ids
     weight: Weights
 
+    def where(self, keep: npt.NDArray[np.bool_]) -> "Edges":
+        return Edges(self.src[keep], self.dst[keep], self.weight[keep])
+
 
 class Csr(NamedTuple):
     """Rows start .. of a graph: the neighbours of row i are dst[indptr[i]:indptr[i + 1]]."""
