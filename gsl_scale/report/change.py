@@ -56,14 +56,20 @@ class Change:
     before: Side
     after: Side
     kept: Ids  # of each node's edges, those in both graphs
+    kept_weight: float = 0.0  # of these, in the graph after, in all
+    added_weight: float = 0.0
 
     @property
-    def fates(self) -> dict[str, int]:
+    def fates(self) -> dict[str, float]:
+        """How many edges were kept, added and dropped, and their mean weight after."""
         kept = int(self.kept.sum()) // 2
+        added = self.after.edges - kept
         return {
             "kept": kept,
-            "added": self.after.edges - kept,
+            "added": added,
             "dropped": self.before.edges - kept,
+            "kept_weight": self.kept_weight / max(1, 2 * kept),
+            "added_weight": self.added_weight / max(1, 2 * added),
         }
 
     @property
@@ -98,10 +104,12 @@ def compare(before: EdgeTable, after: EdgeTable, groups: Groups | None) -> Chang
         old = before.read(part.start, part.stop)
         for side, edges in ((change.before, old), (change.after, new)):
             _count(side, edges, part.start, part.stop, groups, places)
-        both = new.src[_found(_keys(new, after.num_nodes), _keys(old, after.num_nodes))]
+        both = _found(_keys(new, after.num_nodes), _keys(old, after.num_nodes))
         change.kept[part.start : part.stop] = np.bincount(
-            both - part.start, minlength=part.stop - part.start
+            new.src[both] - part.start, minlength=part.stop - part.start
         )
+        change.kept_weight += float(new.weight[both].sum(dtype=np.float64))
+        change.added_weight += float(new.weight[~both].sum(dtype=np.float64))
     return change
 
 
@@ -171,4 +179,5 @@ def _found(keys: Ids, among: Ids) -> npt.NDArray[np.bool_]:
     """Which of the sorted keys are among other sorted ones."""
     if not len(among):
         return np.zeros(len(keys), bool)
-    return among[np.minimum(np.searchsorted(among, keys), len(among) - 1)] == keys
+    nearest = among[np.minimum(np.searchsorted(among, keys), len(among) - 1)]
+    return np.equal(nearest, keys)

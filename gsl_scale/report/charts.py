@@ -46,7 +46,7 @@ def line_chart(
     add(drawn, "path", d=_path(steps, values, x, y), class_="line")
     for step, value in zip(steps, values, strict=True):
         tip = f"step {step:,.0f}: {value:.3g}{unit}"
-        add(drawn, "circle", tip=tip, cx=x(step), cy=y(value), r=3, class_="dot")
+        add(drawn, "circle", "", tip, cx=x(step), cy=y(value), r=3, class_="dot")
     return text_of(drawn)
 
 
@@ -82,7 +82,7 @@ def bar_chart(label: str, bars: Sequence[Bar], end: float, marks: Sequence[str])
         add(drawn, "rect", x=1, y=top, width=WIDTH - 2, height=_BAR, rx=2, class_="track")
         wide = max(0.0, x(min(bar.value, end)) - 1)
         tip = f"{bar.name}: {bar.text}"
-        add(drawn, "rect", tip=tip, x=1, y=top, width=wide, height=_BAR, rx=2, class_=bar.role)
+        add(drawn, "rect", "", tip, x=1, y=top, width=wide, height=_BAR, rx=2, class_=bar.role)
         if bar.std:
             _whisker(drawn, x, bar, top + _BAR / 2)
     return text_of(drawn)
@@ -119,7 +119,7 @@ def histogram(
             tip = f"{names[place]}: {share:.1f} % after"
             wide = x(place + 1) - x(place) - 1.5
             at = {"x": x(place) + 0.75, "y": y(share), "height": _FLOOR - y(share)}
-            add(drawn, "rect", tip=tip, width=wide, class_="after", **at)
+            add(drawn, "rect", "", tip, width=wide, class_="after", **at)
     if any(before):
         points = "".join(
             f"L{x(i):.1f},{y(share):.1f}H{x(i + 1):.1f}" for i, share in enumerate(before)
@@ -138,10 +138,11 @@ def share_bar(label: str, parts: Sequence[tuple[str, int, str]]) -> str:
     """One bar cut into parts: (name, how many, class)."""
     total = sum(count for _, count, _ in parts) or 1
     drawn = drawing(20, label)
+    drawn.set("preserveAspectRatio", "none")
     at = 0.0
     for name, count, role in parts:
         wide = WIDTH * count / total
         tip = f"{name}: {count:,} ({count / total:.1%})"
-        add(drawn, "rect", tip=tip, x=at, y=0, width=max(0.0, wide - 1), height=20, class_=role)
+        add(drawn, "rect", "", tip, x=at, y=0, width=max(0.0, wide - 1), height=20, class_=role)
         at += wide
     return text_of(drawn)

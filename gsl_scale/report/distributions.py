@@ -58,7 +58,7 @@ def weight_note(side: Side, name: str) -> str:
         return f"All edges of the {name} weigh {side.largest_weight:g}; not drawn."
     if side.largest_weight > 1:
         return f"Weights of the {name} are divided by their largest, {side.largest_weight:.4g}."
-    return ""
+    return "An edge that is among the nearest of only one of its two nodes counts half."
 
 
 def _shares(counts: Ids) -> list[float]:

@@ -19,9 +19,9 @@ from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import Csr, EdgeTable
 
 Ids = npt.NDArray[np.int64]
-LIMIT = 3_000_000  # bytes of the packed text
+LIMIT = 3_200_000  # bytes of the packed text
 _NEIGHBOURS = 60  # of a node, at most
-_LINKS = 600_000  # of all nodes, about
+_LINKS = 400_000  # of all nodes, about
 _NAME = 120  # letters of an id; longer ones are cut
 _SUGGESTED = 6
 
@@ -47,7 +47,7 @@ def explore(
         packed = _pack(data, nodes, before, after, change, groups)
         if len(packed) <= LIMIT or wanted <= 2:
             return Explorer(packed, len(nodes), len(nodes) == num_nodes)
-        wanted = max(2, min(wanted // 2, int(0.9 * wanted * LIMIT / len(packed))))
+        wanted = max(2, int(0.85 * wanted * LIMIT / len(packed)))
 
 
 def choose(change: Change, wanted: int) -> Ids:
@@ -96,7 +96,7 @@ def _pack(
             "both": "".join("1" if shared else "0" for shared in both[side][kept]),
         }
     text = json.dumps(content, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def _shared(before: Csr, after: Csr, num_nodes: int) -> dict[str, npt.NDArray[np.bool_]]:

@@ -7,7 +7,10 @@
     if (text !== undefined) element.textContent = text;
     return element;
   };
+  const FIRST = 12; // neighbours that are shown at once
   const count = (number) => number.toLocaleString("en");
+
+  const weight = (number) => (number < 0.001 || number >= 10 ? String(number) : number.toFixed(3));
 
   async function unpack() {
     const text = document.getElementById("packed").textContent;
@@ -58,7 +61,7 @@
       const bar = make("i");
       bar.style.width = (100 * side.weight[edge]) / heaviest + "%";
       meter.append(bar);
-      item.append(meter, make("span", "weight", String(side.weight[edge])));
+      item.append(meter, make("span", "weight", weight(side.weight[edge])));
       return item;
     }
 
@@ -93,7 +96,7 @@
       const own = group(data.here[at]);
       let text = own ? "Its " + data.groupWord + ": " + own + ". " : "";
       text += kept + " kept, " + count(data.before.degree[at] - kept) + " dropped, " + count(data.after.degree[at] - kept) + " new. ";
-      if (own) text += "Neighbours of the same " + data.groupWord + ": " + alike(data.before, at) + " before, " + alike(data.after, at) + " after.";
+      if (own) text += "Of the same " + data.groupWord + " (marked =): " + alike(data.before, at) + " before, " + alike(data.after, at) + " after.";
       const sides = make("div", "sides");
       const before = root.dataset.before;
       sides.append(
@@ -101,6 +104,18 @@
         column("After, learned graph", data.after, at, true),
       );
       answer.replaceChildren(title, make("p", "", text), sides);
+      const long = [...sides.querySelectorAll("li:nth-child(n + " + (FIRST + 1) + ")")];
+      if (long.length) {
+        for (const item of long) item.hidden = true;
+        const more = make("button", "more", "Show all neighbours");
+        more.type = "button";
+        more.addEventListener("click", () => {
+          for (const item of long) item.hidden = false;
+          more.remove();
+          title.focus({ preventScroll: true });
+        });
+        answer.append(more);
+      }
       input.value = named[at];
       if (clicked) {
         title.focus({ preventScroll: true });

@@ -52,6 +52,7 @@ def render(run: Path) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["unbroken"] = _unbroken
     return environment.get_template("page.html").render(
         **content,
         style=(_HERE / "page.css").read_text(encoding="utf-8"),
@@ -59,6 +60,11 @@ def render(run: Path) -> str:
         # The browser runs this script and no other, whatever is in the data.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def _unbroken(text: str) -> str:
+    """A number stays on one line with its sign and its spread."""
+    return text.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")
 
 
 def _artifacts(run: Path) -> dict[str, Artifact]:
@@ -87,10 +93,9 @@ def _summary(
     labels = "none" if "labels" not in data else "split" if splits["test"] else "unsplit"
     seeds = 0 if metrics is None else int(metrics.config["evaluate.seeds"])
     num_nodes, num_features = data.nodes().shape
-    asked = data.manifest.config
     return {
         "name": run.resolve().name,
-        "source": asked.get("data.name") or asked.get("data.source", ""),
+        "source": _source(data),
         "num_nodes": num_nodes,
         "num_features": num_features,
         "given_edges": len(data.edges()) // 2 if "edges" in data else None,
@@ -98,6 +103,7 @@ def _summary(
         "num_classes": groups.used if groups and groups.what == "label" else 0,
         "change": change,
         "before": before,
+        "keeps_given": "edges" in data and learned.facts["settings"]["knn"]["keep_given"],
         "verdict": judge(facts, labels, seeds, splits["test"], splits["train"]),
         "labels": labels,
         "has_ids": "ids" in data,
@@ -111,6 +117,13 @@ def _summary(
         "config": (run / "config.yaml").read_text(encoding="utf-8"),
         "settings": yaml.safe_dump(learned.facts["settings"], sort_keys=False),
     }
+
+
+def _source(data: Artifact) -> str:
+    """The file of the features, or the dataset by its name."""
+    files = [file["name"] for file in provenance.inputs(data) if file["role"] == "features"]
+    config = data.manifest.config
+    return str(config.get("data.name") or (files or [config.get("data.source", "")])[0])
 
 
 def _splits(data: Artifact) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """What each section of the page shows, drawn."""
 
+from collections.abc import Callable
 from typing import Any
 
 from gsl_scale.evaluate.cluster import MEASURES
@@ -13,6 +14,18 @@ from gsl_scale.report.verdict import LEARNED, judge_clusters
 from gsl_scale.store.edges import EdgeTable
 
 _PERCENT = ("0", "25", "50", "75", "100 %")
+_FIGURES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "edges": lambda of: f"{of['edges']:,}",
+    "mean degree": lambda of: f"{of['degree'].get('mean', 0):.1f}",
+    "mean weight": lambda of: f"{of['weight'].get('mean', 0):.3f}",
+    "isolated nodes": lambda of: f"{of['isolated']:,}",
+    "components": lambda of: f"{of['components']:,}",
+    "modularity": lambda of: f"{of['modularity']:.3f}",
+}
+_STOPPED = {
+    "plateau": "until the loss no longer fell",
+    "all steps done": "which is all that were asked for",
+}
 
 
 def scores(metrics: dict[str, Any] | None, before: str) -> dict[str, Any]:
@@ -31,16 +44,20 @@ def scores(metrics: dict[str, Any] | None, before: str) -> dict[str, Any]:
         bars = [
             Bar(f"{measure}, {name.split(', ')[1]}", score["mean"], score["std"], role, text)
             for measure in MEASURES
-            for name, role in (("K-means, representations", "after"), ("K-means, features", "other"))
+            for name, role in (
+                ("K-means, representations", "after"),
+                ("K-means, features", "other"),
+            )
             for score in [found[name][measure]]
             for text in [_plus_minus(score)]
         ]
         label = "Clustering. " + " ".join(f"{bar.name}: {bar.text}." for bar in bars)
         shown["clustering"] = bar_chart(label, bars, 100, _PERCENT)
         shown["clusters_said"] = judge_clusters(found)
-    shown["figures"] = [
-        {"name": name, "ours": name == "learned graph", **figures}
-        for name, figures in metrics["graphs"].items()
+    graphs = metrics["graphs"]
+    shown["figures"] = [{"name": name, "ours": name == "learned graph"} for name in graphs]
+    shown["figure_rows"] = [
+        (name, [write(figures) for figures in graphs.values()]) for name, write in _FIGURES.items()
     ]
     return shown
 
@@ -60,11 +77,8 @@ def changes(
 ) -> dict[str, Any]:
     """What became of the edges; before and after side by side."""
     fates = change.fates
-    parts = [
-        ("dropped", fates["dropped"], "before"),
-        ("kept", fates["kept"], "both"),
-        ("added", fates["added"], "after"),
-    ]
+    roles = {"dropped": "before", "kept": "both", "added": "after"}
+    parts = [(name, int(fates[name]), role) for name, role in roles.items()]
     label = ", ".join(f"{count:,} edges {name}" for name, count, _ in parts)
     shown: dict[str, Any] = {
         "fates": fates,
@@ -73,6 +87,7 @@ def changes(
         "weights": distributions.weight_chart(change, before),
         "weight_note": distributions.weight_note(change.before, before),
         "group_word": "",
+        "same_group": "",
     }
     if groups is None:
         return shown
@@ -83,6 +98,8 @@ def changes(
     return {
         **shown,
         "group_word": groups.what,
+        "picked_groups": len(picked),
+        **_within_groups(change, groups, before),
         "groups_left_out": groups.used - len(names),
         "group_maps": [
             (title, group_map(f"Where edge weight goes, by {groups.what}, {title}", side, names))
@@ -96,8 +113,35 @@ def changes(
     }
 
 
+def _within_groups(change: Change, groups: Groups, before: str) -> dict[str, Any]:
+    """How much of the weight joins nodes of one group."""
+    sides = ((before, "before", change.before), ("learned graph", "after", change.after))
+    bars = [
+        Bar(name, 100 * share, None, role, f"{100 * share:.1f}")
+        for name, role, side in sides
+        for share in [side.same_group]
+        if share is not None
+    ]
+    said = "Share of all edge weight that joins two nodes of the same label."
+    if groups.what == "cluster":
+        said = (
+            "Share of all edge weight that joins two nodes of the same cluster. The clusters were "
+            "found in what was learned, so this favours the learned graph: it describes, it does "
+            "not prove."
+        )
+    label = f"{said} " + " ".join(f"{bar.name}: {bar.text} %." for bar in bars)
+    return {
+        "same_group": bar_chart(label, bars, 100, _PERCENT) if bars else "",
+        "same_group_said": said,
+    }
+
+
 def learning(curves: Curves, history: dict[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = {"loss": "", "changed": "", "stopped": history["stopped"]}
+    shown: dict[str, Any] = {
+        "loss": "",
+        "changed": "",
+        "stopped": _STOPPED.get(history["stopped"], ""),
+    }
     if curves.step:
         shown["last_step"] = curves.step[-1]
         label = f"Loss, {curves.loss[0]:.3g} at first and {curves.loss[-1]:.3g} at last"
@@ -107,9 +151,7 @@ def learning(curves: Curves, history: dict[str, Any]) -> dict[str, Any]:
             f"Candidates replaced at a refresh, {curves.changed[0]:.3g} % at first and "
             f"{curves.changed[-1]:.3g} % at last"
         )
-        shown["changed"] = line_chart(
-            label, curves.step, curves.changed, from_zero=True, unit=" %"
-        )
+        shown["changed"] = line_chart(label, curves.step, curves.changed, from_zero=True, unit=" %")
         shown["loss_ends"] = (curves.loss[0], curves.loss[-1])
         shown["changed_ends"] = (curves.changed[0], curves.changed[-1])
     return shown

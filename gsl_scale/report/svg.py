@@ -12,7 +12,7 @@ def drawing(height: float, label: str, width: float = WIDTH) -> ET.Element:
 
 
 def add(
-    parent: ET.Element, tag: str, text: str = "", tip: str = "", **attributes: float | str
+    parent: ET.Element, tag: str, text: str = "", tip: str = "", /, **attributes: float | str
 ) -> ET.Element:
     """One element more; `class_` is class, `_` in a name is `-`; `tip` shows on hover."""
     named = {

@@ -21,6 +21,7 @@ class Verdict:
 
     answer: str
     short: str
+    brief: str
     sentence: str
     caveats: list[str] = field(default_factory=list)
 
@@ -33,6 +34,7 @@ def judge(
         return Verdict(
             "unknown",
             "Cannot be said",
+            "No labels were given to judge it by.",
             "No labels were given, so this page cannot say whether the graph is better. The "
             "figures below need no labels; they say how the graph changed, not that it improved.",
         )
@@ -40,6 +42,7 @@ def judge(
         return Verdict(
             "unknown",
             "Not evaluated yet",
+            "The run stopped before its evaluation.",
             "The run stopped before its evaluation. To have the learned graph compared with the "
             "baselines, run the same command without --until, or gsl-scale evaluate.",
         )
@@ -47,6 +50,7 @@ def judge(
         return Verdict(
             "unknown",
             "Cannot be said",
+            "There are labels, but no nodes to train and to test on.",
             "There are labels, but no nodes to train and to test a classifier on, so this page "
             "cannot say whether the graph is better. What the labels do tell is how much of the "
             "edge weight joins nodes of the same label, below.",
@@ -68,6 +72,10 @@ def _compared(scores: dict[str, Any], seeds: int, num_test: int, num_train: int)
         f"{num_test:,} test nodes right; the best of the baselines, {baseline}, "
         f"{best['mean']:.1f} ± {best['std']:.1f} %."
     )
+    brief = (
+        f"A classifier on it is right for {learned['mean']:.1f} % of test nodes; on the best "
+        f"baseline, for {best['mean']:.1f} %."
+    )
     by = f"{abs(ahead):.1f} points"
     caveats = [
         f"± is the standard deviation over {seeds} trainings of the classifier; the graph was "
@@ -77,24 +85,28 @@ def _compared(scores: dict[str, Any], seeds: int, num_test: int, num_train: int)
     if seeds == 1:
         short = "Too early to say"
         sentence = f"{numbers} With one training of each there is no spread to compare {by} with."
-        return Verdict("same", short, sentence, ["Set evaluate.seeds to 5 or more.", *caveats])
+        return Verdict(
+            "same", short, brief, sentence, ["Set evaluate.seeds to 5 or more.", *caveats]
+        )
     if abs(ahead) <= spread:
         sentence = (
             f"{numbers} The difference of {by} lies within the spread of repeated trainings "
             f"({spread:.1f}), so this run does not show that the learned graph is better."
         )
-        return Verdict("same", "No clear difference", sentence, caveats)
-    beyond = f"more than the spread of repeated trainings ({spread:.1f})"
+        return Verdict("same", "No clear difference", brief, sentence, caveats)
+    beyond = f"which is beyond the spread of repeated trainings ({spread:.1f})"
     if ahead > 0:
-        return Verdict("yes", f"Yes, by {by}", f"{numbers} That is {by} more, {beyond}.", caveats)
+        sentence = f"{numbers} That is {by} more, {beyond}."
+        return Verdict("yes", f"Yes, by {by}", brief, sentence, caveats)
     sentence = f"{numbers} The learned graph is worse by {by}, {beyond}."
-    return Verdict("no", f"No, {by} worse", sentence, caveats)
+    return Verdict("no", f"No, {by} worse", brief, sentence, caveats)
 
 
 def judge_clusters(clustering: dict[str, Any]) -> str:
     """The representations learned with the graph against the bare features."""
     ours, theirs = clustering["K-means, representations"], clustering["K-means, features"]
-    better, worse = [], []
+    better: list[str] = []
+    worse: list[str] = []
     for measure in MEASURES:
         ahead = ours[measure]["mean"] - theirs[measure]["mean"]
         if abs(ahead) > math.hypot(ours[measure]["std"], theirs[measure]["std"]):
