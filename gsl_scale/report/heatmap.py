@@ -95,16 +95,23 @@ def group_map(label: str, side: Side, names: Sequence[str]) -> str:
     return text_of(drawn)
 
 
-def pick_nodes(change: Change, groups: Groups) -> list[npt.NDArray[np.int64]]:
-    """Of each of the largest groups, the nodes with most edges before: random ones would hardly
-    be joined in either graph, and this choice does not favour the learned one."""
+def pick_nodes(before: EdgeTable, change: Change, groups: Groups) -> list[npt.NDArray[np.int64]]:
+    """Of each of the largest groups, the node with most edges before, its heaviest neighbours of
+    the same group, and then those with most edges. Nodes drawn at random would hardly be joined
+    in either graph, and this choice does not favour the learned one."""
     sizes = np.bincount(groups.of[groups.of >= 0], minlength=len(groups.names))
     largest = np.argsort(-sizes, kind="stable")[:_NODE_GROUPS]
     picked = []
     for group in sorted(largest[sizes[largest] > 0]):
         members = np.flatnonzero(groups.of == group)
-        order = np.argsort(-change.before.degree[members], kind="stable")[:_NODES_EACH]
-        picked.append(np.sort(members[order]))
+        order = members[np.argsort(-change.before.degree[members], kind="stable")]
+        around = rows_of(before, order[:1])
+        near = around.dst[np.argsort(-around.weight, kind="stable")]
+        near = near[groups.of[near] == group]
+        chosen = list(
+            dict.fromkeys([*order[:1].tolist(), *near.tolist(), *order[:_NODES_EACH].tolist()])
+        )
+        picked.append(np.sort(np.array(chosen[:_NODES_EACH], np.int64)))
     return picked
 
 

@@ -35,8 +35,11 @@
       side.start = side.count.map((some) => (at += some) - some);
     }
 
+    // Long ids are often alike at their beginning.
+    const brief = (text) => (text.length > 16 ? text.slice(0, 5) + "…" + text.slice(-9) : text);
     const pick = (at, className) => {
-      const button = make("button", className, named[at]);
+      const button = make("button", className, brief(named[at]));
+      button.title = named[at];
       button.type = "button";
       button.addEventListener("click", () => show(at, true));
       return button;
@@ -46,7 +49,7 @@
       const other = side.dst[edge];
       const item = make("li");
       const there = placeOf.get(other);
-      item.append(there === undefined ? make("span", "name", name(other)) : pick(there));
+      item.append(there === undefined ? make("span", "name", brief(name(other))) : pick(there));
       item.firstChild.title = name(other);
       if (data.groups) {
         const mine = group(other);

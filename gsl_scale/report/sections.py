@@ -92,7 +92,7 @@ def changes(
     if groups is None:
         return shown
     names = [groups.names[group] for group in groups.largest]
-    picked = pick_nodes(change, groups)
+    picked = pick_nodes(tables[0], change, groups)
     picked_names = [groups.names[int(groups.of[some[0]])] for some in picked]
     titles = (before, "learned graph")
     return {

@@ -8,7 +8,7 @@ WIDTH = 400.0  # of every chart, so that text has one size on a page, and can be
 def drawing(height: float, label: str, width: float = WIDTH) -> ET.Element:
     """An empty chart; the label is read out in its place."""
     size = {"viewBox": f"0 0 {number(width)} {number(height)}"}
-    return ET.Element("svg", {**size, "role": "img", "aria-label": label})
+    return ET.Element("svg", {**size, "role": "img", "aria-label": _printable(label)})
 
 
 def add(

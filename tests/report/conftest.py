@@ -131,7 +131,9 @@ def _metrics(run: Path, parents: dict[str, Artifact], kind: Kind) -> None:
     plan = parents["data"].manifest.plan
     with Draft(run / "metrics", "metrics", plan, {"evaluate.seeds": kind.seeds}, contents) as draft:
         clusters = (np.arange(kind.num_nodes) % 3).astype(np.int64)
-        draft.add_table("clusters", write_columns(draft, "clusters", [pa.table({"cluster": clusters})]))
+        draft.add_table(
+            "clusters", write_columns(draft, "clusters", [pa.table({"cluster": clusters})])
+        )
         draft.facts = _scores(parents, kind, clusters)
         draft.publish()
 
