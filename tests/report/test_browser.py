@@ -51,7 +51,9 @@ def look(browser):
         screen = {"width": SIZES[size], "height": 900, "deviceScaleFactor": 1}
         screen["mobile"] = size == "narrow"
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        # Scrolling that takes its time would move buttons away from under a click.
+        wanted = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in wanted.items()]
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         browser.get(path.as_uri())
         WebDriverWait(browser, 20).until(
