@@ -78,7 +78,6 @@ def _run_export(config: Config, run: Path) -> Manifest:
 
 def _run_evaluate(config: Config, run: Path) -> Manifest:
     from gsl_scale.evaluate.stage import evaluate_stage
-    from gsl_scale.report.page import write_page
 
     data, knn, learned, graph = (
         Artifact.open(run / name) for name in ("data", "knn", "embeddings", "graph")
@@ -86,7 +85,6 @@ def _run_evaluate(config: Config, run: Path) -> Manifest:
     manifest = evaluate_stage(config, data, knn, learned, graph, run / "metrics")
     text = json.dumps(manifest.facts, indent=1, ensure_ascii=False)
     write_durably(run / "metrics.json", text)
-    write_page(run)
     return manifest
 
 
@@ -112,7 +110,7 @@ def run_pipeline(
     _require_stage(until)
     prepare_process(config)
     done: list[StageStatus] = []
-    rebuild = False
+    rebuild = built = False
     for stage in STAGES:
         rebuild = rebuild or stage.name == first
         status = stage_status(config, run, stage)
@@ -127,12 +125,24 @@ def run_pipeline(
             began = time.monotonic()
             _write_config(config, run)
             stage.run(config, run)
+            built = True
             status = stage_status(config, run, stage)
             progress.say(f"{stage.name}: done in {time.monotonic() - began:.1f} s")
         done.append(status)
         if stage.name == until:
             break
+    _write_page(run, done, built)
     return done
+
+
+def _write_page(run: Path, done: list[StageStatus], built: bool) -> None:
+    """As soon as there is a learned graph, evaluated or not."""
+    from gsl_scale.report.page import FILE_NAME, write_page
+
+    if "export" in {status.stage for status in done} and (built or not (run / FILE_NAME).exists()):
+        began = time.monotonic()
+        write_page(run)
+        progress.say(f"report: done in {time.monotonic() - began:.1f} s")
 
 
 def stage_status(config: Config, run: Path, stage: Stage) -> StageStatus:

@@ -5,6 +5,7 @@ from gsl_scale import pipeline
 from gsl_scale.config_file import make_config
 from gsl_scale.errors import CorruptError, StaleArtifactError, UserError
 from gsl_scale.pipeline import STAGES, stage_status
+from gsl_scale.store import Artifact
 
 
 @pytest.fixture
@@ -120,3 +121,24 @@ def test_damage_is_found_before_reuse(config, tmp_path):
     assert states(config(), run) == ["damaged", "stale"]
     with pytest.raises(CorruptError, match=r"manifest.json is damaged"):
         run_pipeline(config(), run)
+
+
+def test_the_page_comes_with_the_graph(features, tmp_path):
+    data = {"source": "tables", "features": str(features)}
+    blocks = {"train": {"steps": 4, "refresh": 2}, "evaluate": {"seeds": 1, "epochs": 2}}
+    config, run = make_config({"data": data, "knn": {"k": 3}, **blocks}), tmp_path / "run"
+    page = run / "report.html"
+    run_pipeline(config, run, until="train")
+    assert not page.exists()
+    run_pipeline(config, run, until="export")
+    assert "modularity" not in page.read_text()
+    run_pipeline(config, run, until=None)
+    assert "modularity" in page.read_text()
+    written = page.stat().st_mtime_ns
+    run_pipeline(config, run, until=None)  # nothing was done
+    assert page.stat().st_mtime_ns == written
+    page.unlink()
+    run_pipeline(config, run, until=None)
+    assert page.exists()
+    assert Artifact.open(run / "metrics").columns("clusters").num_rows == 40
+    assert Artifact.open(run / "graph").manifest.peak_bytes > 0

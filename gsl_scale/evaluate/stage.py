@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from gsl_scale import progress
 from gsl_scale.config import Config, depends_on
@@ -17,6 +19,7 @@ from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.manifest import Manifest
+from gsl_scale.store.nodes import write_columns
 
 KIND = "metrics"
 _CLUSTERS_WITHOUT_LABELS = 10
@@ -33,13 +36,16 @@ def evaluate_stage(
     }
     plan = data.manifest.plan
     with Draft(folder, KIND, plan, depends_on(config, ["evaluate"]), parents) as draft:
-        draft.facts = measure(config, data, knn, learned, graph)
+        draft.facts, clusters = measure(config, data, knn, learned, graph)
+        table = pa.table({"cluster": clusters})
+        draft.add_table("clusters", write_columns(draft, "clusters", [table]))
         return draft.publish()
 
 
 def measure(
     config: Config, data: Artifact, knn: Artifact, learned: Artifact, graph: Artifact
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], npt.NDArray[np.int64]]:
+    """Scores and figures; and the clusters, found without labels, that some of these refer to."""
     settings = resolve(config, Shape.of(data)).evaluate
     features = Features.of(data)
     representations = np.array(learned.nodes("representations").read())
@@ -84,4 +90,4 @@ def measure(
     }
     if "given graph" in matrices:
         metrics["edges"] = figures.compared(matrices["given graph"], matrices["learned graph"])
-    return metrics
+    return metrics, clusters

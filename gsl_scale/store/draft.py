@@ -27,6 +27,7 @@ from typing import Any, Self
 from gsl_scale import __version__
 from gsl_scale.config import digest
 from gsl_scale.errors import ClaimedError, DiskFullError, NotAStoreError
+from gsl_scale.memory import peak_bytes
 from gsl_scale.store.manifest import (
     FILE_NAME,
     InputFile,
@@ -103,6 +104,7 @@ class Draft(Parts):
             written_by=f"gsl-scale {__version__}",
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(time.monotonic() - self._began, 3),
+            peak_bytes=peak_bytes(),
             num_nodes=self.plan.num_nodes,
             num_shards=self.plan.num_shards,
             config_digest=digest(self.config),

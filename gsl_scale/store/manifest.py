@@ -71,6 +71,7 @@ class Manifest(Record):
     written_by: str
     created: str
     seconds: float
+    peak_bytes: int = 0  # the most memory its writer had held by then; 0: not recorded
     num_nodes: int = Field(ge=0)
     num_shards: int = Field(ge=1)
     config_digest: str
