@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
-from safetensors.torch import save_file
 
 from gsl_scale.config import Config
 from gsl_scale.graph.features import Features
@@ -16,12 +15,12 @@ from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import explained
 from gsl_scale.store.manifest import Table, write_durably
 from gsl_scale.store.parts import Parts
+from gsl_scale.store.tensors import write_tensors
 from gsl_scale.train.checkpoint import Checkpoints
 from gsl_scale.train.history import History
 from gsl_scale.train.journal import Journal
 from gsl_scale.train.loop import Trainer
 from gsl_scale.train.sharded import ShardedGraphs
-from gsl_scale.train.step import Model
 from gsl_scale.train.whole import WholeGraphs
 
 
@@ -83,17 +82,10 @@ def _learn(task: Learning, ranks: Ranks) -> Learned:
     finally:
         journal.end()
     tables = graphs.write(trainer.model, task.out)
-    tables["model"] = ranks.lead(lambda: _write_model(task.out, trainer.model))
+    tables["model"] = ranks.lead(
+        lambda: write_tensors(task.out, "model", trainer.model.state_dict())
+    )
     peaks = [peak for _, peak in ranks.map(lambda _: peak_bytes(), range(ranks.size))]
     learned = Learned(tables=tables, history=history, peak_bytes=peaks)
     ranks.lead(lambda: write_durably(done, learned.model_dump_json()))
     return learned
-
-
-def _write_model(out: Parts, model: Model) -> Table:
-    path = out.path("model", 0, "safetensors")
-    state = {name: value.cpu().contiguous() for name, value in model.state_dict().items()}
-    save_file(state, path)
-    columns = {name: str(list(value.shape)) for name, value in state.items()}
-    part = out.seal("model", 0, path, len(state))
-    return Table(format="safetensors", columns=columns, parts=[part])

@@ -24,6 +24,7 @@ from gsl_scale.store.links import LinkTable
 from gsl_scale.store.manifest import Part, Table
 from gsl_scale.store.nodes import NodeTable, rows_table, write_rows_part
 from gsl_scale.store.parts import Parts
+from gsl_scale.store.tensors import read_tensors, write_tensors
 from gsl_scale.train import shards
 from gsl_scale.train.checkpoint import version_folder
 from gsl_scale.train.places import places
@@ -46,6 +47,7 @@ class ShardedGraphs:
         self.num_nodes = self.plan.num_nodes
         self.features = ScaledRows(data.nodes(), float(ranks.lead(lambda: scale_of(data))))
         self.seen = self.features if seen is None else ScaledRows(seen.nodes("seen"))
+        self._fitted = {} if seen is None else read_tensors(seen, "context")
         self._places = ranks.lead(lambda: places(self.seen.table))
         self._given = data.edges() if "edges" in data else None
         self._nearest = nearest
@@ -165,6 +167,7 @@ class ShardedGraphs:
 
             parts = [part for _, part in self.ranks.map(copy, range(self.plan.num_shards))]
             tables[name] = rows_table(name, parts, dim, "float32")
+        tables["context"] = self.ranks.lead(lambda: write_tensors(out, "context", self._fitted))
         return tables
 
     def save(self) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gsl_scale.config import Config, depends_on
 from gsl_scale.errors import ConfigError
+from gsl_scale.graph.features import scale_of
 from gsl_scale.memory import keep_freed_memory
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
@@ -37,6 +38,7 @@ def train_stage(config: Config, data: Artifact, knn: Artifact, folder: Path) -> 
         for name, table in learned.tables.items():
             draft.add_table(name, table)
         draft.facts = {
+            "scale": float(scale_of(data)),  # of the features, for rows that come later
             "settings": {name: getattr(resolved, name).model_dump(mode="json") for name in BLOCKS},
             "history": asdict(learned.history),
             "peak_bytes": max(learned.peak_bytes),

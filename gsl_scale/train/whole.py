@@ -28,6 +28,7 @@ from gsl_scale.store.manifest import Table
 from gsl_scale.store.nodes import write_rows
 from gsl_scale.store.parts import Parts
 from gsl_scale.store.shards import ShardPlan
+from gsl_scale.store.tensors import write_tensors
 from gsl_scale.train.checkpoint import version_folder
 from gsl_scale.train.shared_draft import SharedDraft
 from gsl_scale.train.step import Model
@@ -52,7 +53,7 @@ class WholeGraphs:
         self.given = (
             None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
         )
-        self.seen = learner_input(features, self.given, nearest, config.learner)
+        self.seen, self._fitted = learner_input(features, self.given, nearest, config.learner)
         self.anchor = first_anchor(given, self.num_nodes)
         self._nearest = nearest
         self.versions = {"sketch": -1, "anchor": -1}
@@ -112,10 +113,11 @@ class WholeGraphs:
     def write(self, model: Model, out: Parts) -> dict[str, Table]:
         """What was learned, as tables."""
         tables = {"embeddings": self.embed(model), "representations": self.represent(model)}
-        return {
+        written = {
             name: write_rows(out, name, [rows.numpy()], rows.shape[1], "float32")
             for name, rows in tables.items()
         }
+        return written | {"context": write_tensors(out, "context", self._fitted)}
 
     def save(self) -> None:
         """As versions like those of `sharded.py`, so that workers could go on with them."""
