@@ -21,7 +21,7 @@ _TOPICS_BESIDE_WORDS = 0.7
 _ROUNDS = 20  # of subspace iteration, two steps each
 
 
-# What was fitted to the nodes of a run, by name, so that others can be seen the same way (`extend`).
+# What was fitted to the nodes of a run, by name: with it others can be seen the same way.
 Fitted = dict[str, Tensor]
 
 

@@ -12,6 +12,7 @@ import typer
 
 from gsl_scale import __version__, progress
 from gsl_scale.cli import bench, data, runs
+from gsl_scale.cli.extend import extend
 from gsl_scale.cli.knn import knn
 from gsl_scale.cli.options import print_json
 from gsl_scale.errors import GslError, UserError
@@ -30,8 +31,8 @@ app = typer.Typer(
 bench_app = typer.Typer(help="Measure speed and size, as ratios taken side by side in one run.")
 app.add_typer(bench_app, name="bench")
 for command in (
-    runs.refine, runs.run, runs.evaluate, runs.status, data.export, data.show, data.ingest,
-    data.check, knn, runs.reproduce, runs.sweep,
+    runs.refine, runs.run, extend, runs.evaluate, runs.status, data.export, data.show,
+    data.ingest, data.check, knn, runs.reproduce, runs.sweep,
 ):  # fmt: skip
     app.command()(command)
 app.command(name="config")(runs.show_config)
@@ -39,6 +40,7 @@ bench_app.command(name="store")(bench.bench_store)
 bench_app.command(name="train")(bench.bench_train)
 bench_app.command(name="knn")(bench.bench_knn)
 bench_app.command(name="growth")(bench.bench_growth)
+bench_app.command(name="extend")(bench.bench_extend)
 
 
 def _version(wanted: bool) -> None:

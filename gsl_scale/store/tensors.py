@@ -16,9 +16,7 @@ def write_tensors(out: Parts, name: str, tensors: dict[str, Tensor]) -> Table:
     state = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
     save_file(state, path)
     columns = {key: str(list(value.shape)) for key, value in state.items()}
-    return Table(
-        format="safetensors", columns=columns, parts=[out.seal(name, 0, path, len(state))]
-    )
+    return Table(format="safetensors", columns=columns, parts=[out.seal(name, 0, path, len(state))])
 
 
 def read_tensors(artifact: Artifact, name: str) -> dict[str, Tensor]:
