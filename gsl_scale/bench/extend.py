@@ -5,8 +5,10 @@ are made from features and edges; labels stay outside of them.
 """
 
 import json
-import tempfile
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +32,18 @@ from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.manifest import write_durably
 
 _BLOCKS = ("data", "learner", "knn", "contrast", "anchor", "train", "evaluate")
-WAYS = ("extended", "learned anew", "kNN graph")
+# What is judged: the graph of which run.
+WAYS = {
+    "extended": ("extended", "graph"),
+    "learned anew": ("anew", "graph"),
+    "kNN graph": ("anew", "knn"),
+}
 
 
 def measure(name: str, config: Config, seeds: int, share: float, out: Path) -> dict[str, Any]:
-    """Seeds 0, 1, ...: of the choice of nodes and of the training. Finished ones are kept."""
-    cells = []
-    for seed in range(seeds):
-        key = digest([__version__, depends_on(config, _BLOCKS), share, seed])[:12]
-        path = out / f"{name}-seed{seed}-{key}.json"
-        if not path.exists():
-            with tempfile.TemporaryDirectory(prefix="gsl-bench-") as scratch:
-                found = _cell(config, seed, share, Path(scratch))
-            out.mkdir(parents=True, exist_ok=True)
-            write_durably(path, json.dumps(found, indent=1))
-        cells.append(json.loads(path.read_text()))
+    """Seeds 0, 1, ...: of the choice of nodes and of the training. What is finished is kept, and
+    what was cut short goes on."""
+    cells = [_cell(name, config, seed, share, out) for seed in range(seeds)]
     return {
         "name": name,
         "held_back": cells[0]["held_back"],
@@ -54,51 +53,49 @@ def measure(name: str, config: Config, seeds: int, share: float, out: Path) -> d
     }
 
 
-def _cell(config: Config, seed: int, share: float, scratch: Path) -> dict[str, Any]:
-    write_data(config, scratch / "data")
-    data = Artifact.open(scratch / "data")
-    task = Task.load(data)
-    if task is None:
-        raise InputError(
-            "There are no labels to judge by.", next_step="Give a config whose data has labels."
-        )
-    parted = _Parted.of(data, task, seed, share)
-    files = parted.write(data, scratch)
-    runs = {}
-    for way, number in (("rest", 0), ("learned anew", 2)):
-        tree = config.model_dump(mode="json") | {"data": {"source": "tables", **files[number]}}
-        tree["train"]["seed"] = seed
-        progress.say(f"{way}, seed {seed}")
-        runs[way] = scratch / f"run-{number}"
-        run_pipeline(make_config(tree), runs[way], until="export")
-    rest = make_config(config.model_dump(mode="json") | {"data": {"source": "tables", **files[0]}})
-    flags = {key: value for key, value in files[1].items() if key != "scale"}
-    runs["extended"] = scratch / "extended"
-    added = extend(runs["rest"], runs["extended"], rest, flags)
-    found = {
-        way: _judged(config, runs[way], "graph", parted.task)
-        for way in ("extended", "learned anew")
-    }
-    found["kNN graph"] = _judged(config, runs["extended"], "knn", parted.task)
-    new_edges = {key: added[key] for key in ("new_edges", "between_new", "alone")}
-    sizes = {"nodes": parted.num_nodes, "held_back": len(parted.task.test)}
-    return {"seed": seed, **sizes, **new_edges, **found}
+def _cell(name: str, config: Config, seed: int, share: float, out: Path) -> dict[str, Any]:
+    key = digest([__version__, depends_on(config, _BLOCKS), share])[:12]
+    work = out / f"{name}-{key}-seed{seed}"
+
+    def compute() -> dict[str, Any]:
+        work.mkdir(parents=True, exist_ok=True)
+        return _Trial.of(config, seed, share, work).outcome()
+
+    found = _kept(work.with_suffix(".json"), compute)
+    shutil.rmtree(work, ignore_errors=True)
+    return found
+
+
+def _kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What lies there, or what is computed now and put there."""
+    if not path.exists():
+        write_durably(path, json.dumps(compute(), indent=1))
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
 
 
 @dataclass(frozen=True)
-class _Parted:
+class _Trial:
     """All nodes in another order, those held back last; `task` tests on them."""
 
+    config: Config
+    seed: int
+    work: Path
+    data: Artifact
     order: np.ndarray
     task: Task
 
-    @property
-    def num_nodes(self) -> int:
-        return len(self.order)
-
     @classmethod
-    def of(cls, data: Artifact, task: Task, seed: int, share: float) -> "_Parted":
+    def of(cls, config: Config, seed: int, share: float, work: Path) -> "_Trial":
         """Held back are nodes that a classifier neither trains on nor validates with."""
+        write_data(config, work / "data")
+        data = Artifact.open(work / "data")
+        task = Task.load(data)
+        if task is None:
+            raise InputError(
+                "There are no labels to judge by.",
+                next_step="Give a config whose data has labels and a split.",
+            )
         total = data.manifest.num_nodes
         free = task.labels.numpy() >= 0
         free[torch.cat([task.train, task.valid]).numpy()] = False
@@ -107,37 +104,65 @@ class _Parted:
         rest = np.setdiff1d(np.arange(total), held)
         order = np.concatenate([rest, np.sort(held)])
         place = torch.from_numpy(np.argsort(order))
-        new = torch.arange(len(rest), total)
-        labels = task.labels[torch.from_numpy(order)]
-        return cls(order, Task(labels, place[task.train], place[task.valid], new, task.num_classes))
+        moved = Task(
+            task.labels[torch.from_numpy(order)],
+            place[task.train],
+            place[task.valid],
+            torch.arange(len(rest), total),
+            task.num_classes,
+        )
+        return cls(config, seed, work, data, order, moved)
 
-    def write(self, data: Artifact, folder: Path) -> list[dict[str, Any]]:
-        """Files of the rest, of what was held back, and of all: keys of data blocks."""
-        rows, rest = np.array(data.nodes().read())[self.order], self.num_nodes - len(self.task.test)
+    def outcome(self) -> dict[str, Any]:
+        rest, held, every = self._files()
+        config = self._learn("rest", rest)
+
+        def add() -> dict[str, Any]:
+            shutil.rmtree(self.work / "extended", ignore_errors=True)
+            return extend(self.work / "rest", self.work / "extended", config, held)
+
+        added = _kept(self.work / "added.json", add)
+        self._learn("anew", every)
+        found = {
+            way: _kept(self.work / f"{run}-{graph}.json", partial(self._judged, run, graph))
+            for way, (run, graph) in WAYS.items()
+        }
+        sizes = {"nodes": len(self.order), "held_back": len(self.task.test)}
+        return {"seed": self.seed, **sizes, **added, **found}
+
+    def _learn(self, name: str, files: dict[str, Any]) -> Config:
+        tree = self.config.model_dump(mode="json")
+        tree["data"] = {"source": "tables", "scale": "none", **files}
+        tree["train"]["seed"] = self.seed
+        config = make_config(tree)
+        progress.say(f"{name}, seed {self.seed}")
+        run_pipeline(config, self.work / name, until="export")
+        return config
+
+    def _files(self) -> list[dict[str, Any]]:
+        """Of the rest, of what was held back, and of all: keys of data blocks."""
+        rows, rest = np.array(self.data.nodes().read())[self.order], -len(self.task.test)
         files = []
         for name, part in (("rest", rows[:rest]), ("held", rows[rest:]), ("all", rows)):
-            np.save(folder / f"{name}.npy", part)
-            files.append({"features": str(folder / f"{name}.npy"), "scale": "none"})
-        if "edges" not in data:
-            return files
-        place = np.argsort(self.order)
-        edges = data.edges().read()
-        table = pd.DataFrame(
-            {"src": place[edges.src], "dst": place[edges.dst], "weight": edges.weight}
-        )
-        old = table[["src", "dst"]].max(axis=1) < rest
-        for keys, part in zip(files, (table[old], table[~old], table), strict=True):
-            keys["edges"] = keys["features"].replace(".npy", ".parquet")
-            part.to_parquet(keys["edges"])
+            np.save(self.work / f"{name}.npy", part)
+            files.append({"features": str(self.work / f"{name}.npy")})
+        if "edges" in self.data:
+            place, edges = np.argsort(self.order), self.data.edges().read()
+            ends = {"src": place[edges.src], "dst": place[edges.dst]}
+            table = pd.DataFrame(ends | {"weight": edges.weight})
+            old = np.maximum(ends["src"], ends["dst"]) < len(rows) + rest
+            for keys, part in zip(files, (table[old], table[~old], table), strict=True):
+                keys["edges"] = keys["features"].replace(".npy", ".parquet")
+                part.to_parquet(keys["edges"])
         return files
 
-
-def _judged(config: Config, run: Path, name: str, task: Task) -> dict[str, Any]:
-    data = Artifact.open(run / "data")
-    settings = resolve(config, Shape.of(data)).evaluate
-    matrix = edges_matrix(Artifact.open(run / name))
-    if name == "knn":
-        matrix = symmetric(matrix)
-    graph = Graph.from_scipy(with_self_loops(matrix)).normalised()
-    choices = Classifier.choices(settings)
-    return classify(graph, Features.of(data), task, choices, settings.seeds)
+    def _judged(self, run: str, name: str) -> dict[str, Any]:
+        data = Artifact.open(self.work / run / "data")
+        settings = resolve(self.config, Shape.of(data)).evaluate
+        matrix = edges_matrix(Artifact.open(self.work / run / name))
+        if name == "knn":
+            matrix = symmetric(matrix)
+        graph = Graph.from_scipy(with_self_loops(matrix)).normalised()
+        choices = Classifier.choices(settings)
+        progress.say(f"evaluate: {run}, {name}")
+        return classify(graph, Features.of(data), self.task, choices, settings.seeds)
