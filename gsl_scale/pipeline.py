@@ -176,6 +176,12 @@ def _why_stale(config: Config, run: Path, stage: Stage, manifest: Manifest) -> l
             with suppress(UserError):
                 roles = changed(manifest.inputs, input_paths(config.data))
                 reasons += [f"input changed: {role}" for role in roles]
+    if stage.name == "train":
+        from gsl_scale.sources import source_files
+
+        with suppress(UserError):
+            roles = changed(manifest.inputs, source_files(config.anchor))
+            reasons += [f"input changed: {role}" for role in roles]
     for parent in stage.parents:
         folder = next(s.folder for s in STAGES if s.name == parent)
         try:

@@ -209,7 +209,7 @@ def _write_embeddings(
             draft.add_table(name, table)
         draft.add_table("model", write_tensors(draft, "model", trained.model))
         draft.add_table("context", write_tensors(draft, "context", fitted))
-        draft.facts = run.embeddings.manifest.facts
+        draft.facts, draft.inputs = run.embeddings.manifest.facts, run.embeddings.manifest.inputs
         draft.publish()
     return Artifact.open(folder), edges
 

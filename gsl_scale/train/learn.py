@@ -45,6 +45,11 @@ class Learning:
         return self.work / "seen"
 
     @property
+    def first_anchor(self) -> Path:
+        """If the config names its sources (`sources.py`)."""
+        return self.work / "first-anchor"
+
+    @property
     def in_memory(self) -> bool:
         """Whether one process has all of the graphs."""
         return self.config.run.workers == 0 and self.config.contrast.fanout == "all"
@@ -67,14 +72,15 @@ def _learn(task: Learning, ranks: Ranks) -> Learned:
     if done.exists():
         return Learned.model_validate_json(done.read_bytes())
     data, knn = Artifact.open(task.data), Artifact.open(task.knn)
+    first = Artifact.open(task.first_anchor) if task.first_anchor.exists() else None
     graphs: WholeGraphs | ShardedGraphs
     if task.in_memory:
         given = edges_matrix(data) if "edges" in data else None
         nearest = read_candidates(knn)
-        graphs = WholeGraphs(task.config, Features.of(data), given, nearest, task.work)
+        graphs = WholeGraphs(task.config, Features.of(data), given, nearest, task.work, first)
     else:
         seen = Artifact.open(task.seen) if task.seen.exists() else None
-        graphs = ShardedGraphs(task.config, data, seen, knn, task.work, ranks)
+        graphs = ShardedGraphs(task.config, data, seen, knn, task.work, ranks, first)
     trainer = Trainer(task.config, graphs, ranks, Checkpoints(task.work))
     journal = Journal(task.run if ranks.rank == 0 else None)
     try:

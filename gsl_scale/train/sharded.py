@@ -39,9 +39,10 @@ class ShardedGraphs:
 
     def __init__(
         self, config: Config, data: Artifact, seen: Artifact | None, nearest: Artifact,
-        work: Path, ranks: Ranks,
+        work: Path, ranks: Ranks, first: Artifact | None = None,
     ) -> None:  # fmt: skip
-        """`seen`: what the learner sees if not the features; `nearest`: their candidates."""
+        """`seen`: what the learner sees if not the features; `nearest`: their candidates; `first`:
+        the anchor to begin with, if the config names its sources."""
         self.config, self.work, self.ranks = config, work, ranks
         self.plan = data.manifest.plan
         self.num_nodes = self.plan.num_nodes
@@ -50,7 +51,7 @@ class ShardedGraphs:
         self._fitted = {} if seen is None else read_tensors(seen, "context")
         self._places = ranks.lead(lambda: places(self.seen.table))
         self._given = data.edges() if "edges" in data else None
-        self._nearest = nearest
+        self._nearest, self._first = nearest, first
         self.versions = {"sketch": -1, "anchor": -1}
         self.sketch: LinkTable
         self.anchor: LinkTable
@@ -184,9 +185,11 @@ class ShardedGraphs:
         return lambda nodes: model.learner(self.seen.between(int(nodes[0]), int(nodes[-1]) + 1))
 
     def _first_anchor(self) -> None:
-        given = self._given
+        given, first = self._given, self._first
         with self._draft("anchor") as draft:
-            if given is None:
+            if first is not None:
+                draft.links(lambda shard: shards.stored(first.edges(), self.plan, shard))
+            elif given is None:
                 draft.links(lambda shard: shards.identity(self.plan, shard))
             else:
                 degree = np.concatenate(draft.shards(self._given_degree))

@@ -15,6 +15,7 @@ from gsl_scale.config import Config
 from gsl_scale.context import learner_input
 from gsl_scale.contrast.views import ANCHOR, LEARNER, drop_edges, key_of
 from gsl_scale.graph.features import Features
+from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.sample import Block
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.finder import Finder
@@ -44,8 +45,10 @@ class WholeGraphs:
         given: sp.csr_matrix | None,
         nearest: Neighbours,
         work: Path | None = None,
+        first: Artifact | None = None,
     ) -> None:
-        """`nearest`: the kNN candidates of the features; `work`: where versions are saved."""
+        """`nearest`: the kNN candidates of the features; `work`: where versions are saved; `first`:
+        the anchor to begin with, if the config names its sources."""
         self.config, self.features = config, features
         self.num_nodes = features.shape[0]
         self._find = Finder(config.knn, config.run)
@@ -54,7 +57,11 @@ class WholeGraphs:
             None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
         )
         self.seen, self._fitted = learner_input(features, self.given, nearest, config.learner)
-        self.anchor = first_anchor(given, self.num_nodes)
+        self.anchor = (
+            first_anchor(given, self.num_nodes)
+            if first is None
+            else Graph.from_scipy(edges_matrix(first))
+        )
         self._nearest = nearest
         self.versions = {"sketch": -1, "anchor": -1}
         self._work = work
