@@ -176,7 +176,7 @@ def _why_stale(config: Config, run: Path, stage: Stage, manifest: Manifest) -> l
             with suppress(UserError):
                 roles = changed(manifest.inputs, input_paths(config.data))
                 reasons += [f"input changed: {role}" for role in roles]
-    if stage.name == "train":
+    if stage.name == "train" and (manifest.inputs or config.anchor.sources):
         from gsl_scale.sources import source_files
 
         with suppress(UserError):

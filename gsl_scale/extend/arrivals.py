@@ -46,7 +46,10 @@ class Arrivals:
 def read_arrivals(data: Artifact, used: AnyData, flags: dict[str, Any]) -> Arrivals:
     """`used`: the data block of the run; `flags`: the new files, as keys of such a block."""
     tables = _like(data, used, flags)
-    source = open_tables(tables.model_copy(update={"edges": None, "labels": None}))
+    elsewhere = {"edges": None, "labels": None}
+    if tables.labels is not None:
+        elsewhere |= {"label_column": None, "split_column": None}
+    source = open_tables(tables.model_copy(update=elsewhere))
     _require_columns(data, source, tables.features)
     first = data.manifest.num_nodes
     ids = _ids(data, source, tables.features)
@@ -74,20 +77,30 @@ def _like(data: Artifact, used: AnyData, flags: dict[str, Any]) -> TablesData:
     if before is not None:
         for key in ("fill_missing", "separator", "src_column", "dst_column", "weight_column"):
             keys.setdefault(key, getattr(before, key))
-    paths = find_files(flags["features"], "features")
-    if len(paths) == 1 and kind_of(paths[0]) in ("npy", "npz"):
-        return TablesData(**keys)
-    names = open_table(flags["features"], keys.get("separator"), "features").schema.names
+    names = _names(flags["features"], keys, "features")
     if before is not None:
-        for key in ("id_column", "label_column", "split_column"):
-            if getattr(before, key) in names:
+        labelled = _names(flags["labels"], keys, "labels") if "labels" in flags else names
+        for key, there in (
+            ("id_column", names), ("label_column", labelled), ("split_column", labelled),
+        ):  # fmt: skip
+            if getattr(before, key) in there:
                 keys.setdefault(key, getattr(before, key))
-        keys.setdefault("feature_columns", before.feature_columns)
+        if names:
+            keys.setdefault("feature_columns", before.feature_columns)
     columns = data.manifest.facts.get("columns")
-    if columns is not None:
+    if names and columns is not None:
         _require_names(columns, names, flags["features"])
         keys["feature_columns"] = tuple(columns)
     return TablesData(**keys)
+
+
+def _names(text: str, keys: dict[str, Any], role: str) -> list[str]:
+    """Of the columns; an array has none."""
+    paths = find_files(text, role)
+    if len(paths) == 1 and kind_of(paths[0]) in ("npy", "npz"):
+        return []
+    names: list[str] = open_table(text, keys.get("separator"), role).schema.names
+    return names
 
 
 def _require_names(columns: list[str], names: list[str], where: str) -> None:

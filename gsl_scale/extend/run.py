@@ -32,7 +32,7 @@ from gsl_scale.train.stage import BLOCKS
 from gsl_scale.train.stage import KIND as EMBEDDINGS
 
 
-class Run:
+class Finished:
     """The artifacts of a finished run, and its config as it was resolved."""
 
     def __init__(self, folder: Path, config: Config) -> None:
@@ -86,7 +86,7 @@ def extend(
         raise UserError(
             f"{out} is a run already.", "It would be lost.", "Give another folder as --out."
         )
-    run = Run(folder, config)
+    run = Finished(folder, config)
     config = run.config
     prepare_process(config)
     arrivals = read_arrivals(run.data, config.data, flags)
@@ -115,7 +115,7 @@ def extend(
     }
 
 
-def _write_data(run: Run, arrivals: Arrivals, plan: ShardPlan, folder: Path) -> Artifact:
+def _write_data(run: Finished, arrivals: Arrivals, plan: ShardPlan, folder: Path) -> Artifact:
     old = run.data.manifest
     with Draft(folder, DATA, plan, depends_on(run.config, ["data"])) as draft:
         draft.inputs = [*old.inputs, *arrivals.inputs]
@@ -147,7 +147,7 @@ def _write_data(run: Run, arrivals: Arrivals, plan: ShardPlan, folder: Path) -> 
     return Artifact.open(folder)
 
 
-def _write_knn(run: Run, data: Artifact, folder: Path) -> Artifact:
+def _write_knn(run: Finished, data: Artifact, folder: Path) -> Artifact:
     """The candidates of all nodes, as the kNN stage would find them."""
     config, first = run.config, run.data.manifest.num_nodes
     knn: Knn = config.knn
@@ -187,7 +187,7 @@ def _write_knn(run: Run, data: Artifact, folder: Path) -> Artifact:
 
 
 def _write_embeddings(
-    run: Run, trained: Trained, data: Artifact, knn: Artifact, folder: Path
+    run: Finished, trained: Trained, data: Artifact, knn: Artifact, folder: Path
 ) -> tuple[Artifact, Edges]:
     """Old rows as they are, new ones behind them; and the edges that touch new nodes, which the
     representations of new nodes need."""
@@ -215,7 +215,7 @@ def _write_embeddings(
 
 
 def _write_graph(
-    run: Run, data: Artifact, embeddings: Artifact, edges: Edges, folder: Path
+    run: Finished, data: Artifact, embeddings: Artifact, edges: Edges, folder: Path
 ) -> None:
     parents = {"data": data.manifest.content, "embeddings": embeddings.manifest.content}
     wanted = depends_on(run.config, ["knn"])

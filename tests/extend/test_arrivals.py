@@ -107,9 +107,9 @@ def test_nodes_without_names_are_numbered_on(tmp_path, gsl):
 
 def test_labels_in_a_file_of_their_own_keep_the_run_s_classes(people, gsl):
     new = write(people / "new.csv", "name,age,income\nann,21,101000\nbob,52,205000\n")
-    labels = write(people / "labels.csv", "name,club\nbob,z\nann,b\n")
+    labels = write(people / "labels.csv", "name,club,shoe\nbob,z,41\nann,b,40\n")
     done = gsl("extend", people / "run", "--features", new, "--labels", labels,
-               "--out", people / "more")  # fmt: skip
+               "--label-column", "club", "--out", people / "more")  # fmt: skip
     assert done.code == 0, done.err
     data = Artifact.open(people / "more/data")
     assert data.manifest.facts["classes"] == ["a", "b", "z"]
