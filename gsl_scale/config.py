@@ -8,16 +8,27 @@ names the file, the line and the key path (`config_file.py`).
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
 
 
 class Block(BaseModel):
     """A frozen group of keys; keys it does not have are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # Keys that say where input lies. They are left out of digests, because what is
+    # compared is the content of the files (see `ingest.inputs`), not their path.
+    locations: ClassVar[tuple[str, ...]] = ()
 
 
 class Split(Block):
@@ -30,10 +41,6 @@ class Split(Block):
 
 class DataBlock(Block):
     """What every source of data has."""
-
-    # Keys that say where input lies. They are left out of digests, because what is
-    # compared is the content of the files (see `ingest.inputs`), not their path.
-    locations: ClassVar[tuple[str, ...]] = ()
 
     dtype: Literal["float32", "float16"] = Field(
         "float32", description="how features are stored; float16 halves the disk"
@@ -201,9 +208,31 @@ class Contrast(Block):
     )
 
 
+class AnchorSource(Block):
+    """A graph that the anchor starts from: `{kind: edges, path: relations.csv, weight: 0.3}`."""
+
+    locations: ClassVar[tuple[str, ...]] = ("path",)
+
+    kind: Literal["given", "knn", "edges"] = Field(
+        description="the given edges, the features' neighbours, or an edge list of its own"
+    )
+    path: str | None = Field(None, description="edges: CSV, TSV, Parquet, NPY or NPZ")
+    weight: float = Field(1.0, gt=0, description="how much it counts beside the others")
+
+    @model_validator(mode="after")
+    def _has_its_file(self) -> Self:
+        if (self.path is not None) != (self.kind == "edges"):
+            needs = "needs a path" if self.kind == "edges" else "has no path"
+            raise ValueError(f"a source of kind {self.kind} {needs}")
+        return self
+
+
 class Anchor(Block):
     """The slow target: tau of itself and 1 - tau of the learned graph, every c steps."""
 
+    sources: tuple[AnchorSource, ...] | None = Field(
+        None, min_length=1, description="what it starts from; none: the given edges, if any"
+    )
     tau: float = Field(0.999, ge=0, le=1, description="decay; 1: never updated")
     c: Count = Field(AUTO, description="steps between updates")
     budget: Count = Field(AUTO, description="edges kept per node, the heaviest")
@@ -271,11 +300,18 @@ def depends_on(config: Config, blocks: Iterable[str]) -> dict[str, Any]:
     """The keys (dotted) and values of these blocks that decide a stage's result."""
     found: dict[str, Any] = {}
     for name in blocks:
-        block = getattr(config, name)
-        left_out = block.locations if isinstance(block, DataBlock) else ()
-        for key, value in block.model_dump(mode="json").items():
-            if key not in left_out:
-                found[f"{name}.{key}"] = value
+        block: Block = getattr(config, name)
+        for key, value in block.model_dump(mode="json", exclude=_locations(block)).items():
+            found[f"{name}.{key}"] = value
+    return found
+
+
+def _locations(block: Block) -> dict[str, Any]:
+    """Of a block and of those within it, as pydantic wants them."""
+    found: dict[str, Any] = dict.fromkeys(block.locations, True)
+    for key, value in block:
+        if isinstance(value, tuple) and value and isinstance(value[0], Block):
+            found[key] = {"__all__": set(value[0].locations)}
     return found
 
 

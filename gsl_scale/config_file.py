@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -167,24 +167,38 @@ def _fields(loc: tuple[str, ...], tree: dict[str, Any]) -> Iterator[str]:
             source = tree.get("data", {}).get("source")
             model = DATA_BLOCKS.get(source, DataBlock)
             continue
+        if key.isdigit():  # a place in a list, whose blocks are alike
+            continue
         field = model.model_fields.get(key)
-        annotation = field.annotation if field else None
-        options = [annotation, *getattr(annotation, "__args__", ())]
+        options = _within(field.annotation if field else None)
         model = next((o for o in options if isinstance(o, type) and issubclass(o, Block)), Block)
     yield from model.model_fields
 
 
+def _within(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for inner in getattr(annotation, "__args__", ()):
+        yield from _within(inner)
+
+
+AnyBlock = TypeVar("AnyBlock", bound=Block)
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 
 
 def _with_absolute_paths(config: Config, folder: Path, file: str) -> Config:
-    data = config.data
-    update = {
-        key: str(_absolute(getattr(data, key), folder, f"{file}: data.{key}"))
-        for key in data.locations
-        if getattr(data, key) is not None
-    }
-    return config.model_copy(update={"data": data.model_copy(update=update)}) if update else config
+    def absolute(block: AnyBlock, name: str) -> AnyBlock:
+        update = {
+            key: str(_absolute(getattr(block, key), folder, f"{file}: {name}.{key}"))
+            for key in block.locations
+            if getattr(block, key) is not None
+        }
+        return block.model_copy(update=update)
+
+    anchor = config.anchor
+    if anchor.sources is not None:
+        sources = (absolute(s, f"anchor.sources.{i}") for i, s in enumerate(anchor.sources))
+        anchor = anchor.model_copy(update={"sources": tuple(sources)})
+    return config.model_copy(update={"data": absolute(config.data, "data"), "anchor": anchor})
 
 
 def _absolute(text: str, folder: Path, where: str) -> Path:

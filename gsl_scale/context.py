@@ -21,35 +21,51 @@ _TOPICS_BESIDE_WORDS = 0.7
 _ROUNDS = 20  # of subspace iteration, two steps each
 
 
+# What was fitted to the nodes of a run, by name: with it others can be seen the same way.
+Fitted = dict[str, Tensor]
+
+
 def learner_input(
     features: Features, given: Graph | None, nearest: Neighbours, settings: Learner
-) -> Features:
+) -> tuple[Features, Fitted]:
     """The features alone, or [own * X, context] with rows of X and of the context of length 1."""
-    rows = features.dense
+    rows, fitted = features.dense, Fitted()
     if settings.kind == "gnn":  # smooths by itself, at every step
-        return features
+        return features, fitted
     if settings.context != "none":
-        context = _context(features, given, nearest, settings)
-        parts = [settings.own * F.normalize(rows, dim=1)] if settings.own else []
-        rows = torch.hstack([*parts, F.normalize(context, dim=1)])
+        context, fitted = _context(features, given, nearest, settings)
+        rows = beside(rows, context, settings.own)
     if settings.kind == "mlp" and 0 < settings.width < rows.shape[1]:
-        rows = narrowed(rows, settings.width)
-    return features if rows is features.dense else Features.from_dense(rows.numpy())
+        fitted["narrow"] = directions(rows, settings.width)
+        rows = onto(rows, fitted["narrow"])
+    return features if rows is features.dense else Features.from_dense(rows.numpy()), fitted
 
 
 def _context(
     features: Features, given: Graph | None, nearest: Neighbours, settings: Learner
-) -> Tensor:
+) -> tuple[Tensor, Fitted]:
+    rows = features.dense
     if settings.context in ("topics", "words"):
-        found = topics if settings.context == "topics" else words
-        return found(features.dense, settings.directions)
+        fitted = fit_topics(rows, settings.directions)
+        return (topics if settings.context == "topics" else words)(rows, fitted), fitted
     if settings.context == "smooth" and given is not None:
-        return smoothed(features.dense, given, settings.hops, settings.restart)
-    few = nearest.best(max(1, nearest.ids.shape[1] // 3)).ids
-    own_graph = learned_graph(features.dense, Sketch.from_candidates(few)).normalised()
+        return smoothed(rows, given, settings.hops, settings.restart), {}
+    graph = own_graph(rows, nearest)
     if settings.context == "smooth":
-        return smoothed(features.dense, own_graph, settings.hops, settings.restart)
-    return manifold(own_graph, settings.directions)
+        return smoothed(rows, graph, settings.hops, settings.restart), {}
+    found = manifold(graph, settings.directions)
+    return found, {"manifold": found}
+
+
+def beside(rows: Tensor, context: Tensor, own: float) -> Tensor:
+    parts = [own * F.normalize(rows, dim=1)] if own else []
+    return torch.hstack([*parts, F.normalize(context, dim=1)])
+
+
+def own_graph(rows: Tensor, nearest: Neighbours) -> Graph:
+    """Of the features' own neighbours, the nearest third of the candidates; normalised."""
+    few = nearest.best(max(1, nearest.ids.shape[1] // 3)).ids
+    return learned_graph(rows, Sketch.from_candidates(few)).normalised()
 
 
 def smoothed(rows: Tensor, graph: Graph, hops: int, restart: float) -> Tensor:
@@ -83,30 +99,40 @@ def manifold(graph: Graph, number: int) -> Tensor:
     return torch.from_numpy(np.round(_RESTART * space @ reach, 9).astype(np.float32))
 
 
-def topics(rows: Tensor, number: int) -> Tensor:
-    """Latent semantic analysis: rare features count more, then the strongest directions."""
-    return narrowed(_rare(rows), min(number, *rows.shape))
-
-
-def words(rows: Tensor, number: int) -> Tensor:
-    """Of a large vocabulary: rare words count more, and beside them the topics they make."""
-    beside = F.normalize(topics(rows, number), dim=1)
-    return torch.hstack([_rare(rows), _TOPICS_BESIDE_WORDS * beside])
-
-
-def _rare(rows: Tensor) -> Tensor:
-    """Rows of length 1 in which a feature counts by its inverse document frequency."""
+def fit_topics(rows: Tensor, number: int) -> Fitted:
+    """How rare each feature is (inverse document frequency), and the directions of topics."""
     present = (rows != 0).sum(0)
-    return F.normalize(rows * torch.log((1.0 + len(rows)) / (1.0 + present)), dim=1)
+    fitted = {"rarity": torch.log((1.0 + len(rows)) / (1.0 + present))}
+    return fitted | {"topics": directions(_rare(rows, fitted), min(number, *rows.shape))}
 
 
-def narrowed(rows: Tensor, width: int) -> Tensor:
-    """The projection to `width` dimensions that keeps inner products best (truncated SVD).
+def topics(rows: Tensor, fitted: Fitted) -> Tensor:
+    """Latent semantic analysis: rare features count more, then the strongest directions."""
+    return onto(_rare(rows, fitted), fitted["topics"])
+
+
+def words(rows: Tensor, fitted: Fitted) -> Tensor:
+    """Of a large vocabulary: rare words count more, and beside them the topics they make."""
+    found = F.normalize(topics(rows, fitted), dim=1)
+    return torch.hstack([_rare(rows, fitted), _TOPICS_BESIDE_WORDS * found])
+
+
+def _rare(rows: Tensor, fitted: Fitted) -> Tensor:
+    """Rows of length 1 in which a feature counts by its rarity."""
+    return F.normalize(rows * fitted["rarity"], dim=1)
+
+
+def directions(rows: Tensor, width: int) -> Tensor:
+    """The `width` directions onto which rows keep their inner products best (truncated SVD).
 
     A d × d layer costs n d² per product; smoothed features have far fewer directions than columns.
     """
     from sklearn.utils.extmath import randomized_svd  # seconds to import, and workers need it not
 
-    matrix = rows.numpy()
-    _, _, directions = randomized_svd(matrix, width, n_iter=4, random_state=0)
-    return torch.from_numpy(np.ascontiguousarray(matrix @ directions.T))
+    _, _, found = randomized_svd(rows.numpy(), width, n_iter=4, random_state=0)
+    return torch.from_numpy(np.ascontiguousarray(found))
+
+
+def onto(rows: Tensor, directions: Tensor) -> Tensor:
+    """Projected."""
+    return torch.from_numpy(np.ascontiguousarray(rows.numpy() @ directions.numpy().T))

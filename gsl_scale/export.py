@@ -7,6 +7,7 @@ written (see `graph/weighted.py` for the rule).
 """
 
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.edges import EdgeShuffle
 from gsl_scale.store.manifest import Manifest
-from gsl_scale.store.nodes import NodeTable, write_columns
+from gsl_scale.store.nodes import write_columns
 
 KIND = "graph"
 _EDGES_AT_ONCE = 65_536
@@ -66,8 +67,12 @@ def _joined(
     return joined_src, joined_dst
 
 
+class HasRows(Protocol):
+    def rows(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]: ...
+
+
 def cosine(
-    rows: NodeTable, src: npt.NDArray[np.int64], dst: npt.NDArray[np.int64]
+    rows: HasRows, src: npt.NDArray[np.int64], dst: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
     """ReLU of the cosine of each pair, reading only the rows that are needed."""
     out = np.empty(len(src), np.float32)

@@ -22,6 +22,8 @@ from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import discard, state
 from gsl_scale.store.manifest import Manifest, write_durably
 
+EXTENDED = "extended"  # in the facts of data to which nodes were added (`gsl_scale/extend/`)
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -119,6 +121,7 @@ def run_pipeline(
             progress.say(f"{stage.name}: complete, skipped")
         else:
             if rebuild:
+                _refuse_loss(run, stage)
                 discard(run / stage.folder)
             else:
                 _refuse_reuse(run, stage, status)
@@ -177,9 +180,17 @@ def _why_stale(config: Config, run: Path, stage: Stage, manifest: Manifest) -> l
     if stage.name == "ingest":
         if shards not in (AUTO, manifest.num_shards):
             reasons.append(f"it has {manifest.num_shards} shards, this run has {shards}")
-        # Input that is gone cannot be compared, nor could the artifact be made again.
+        # Input that is gone cannot be compared, nor could the artifact be made again; that of an
+        # extended run is not all there in the config.
+        if EXTENDED not in manifest.facts:
+            with suppress(UserError):
+                roles = changed(manifest.inputs, input_paths(config.data))
+                reasons += [f"input changed: {role}" for role in roles]
+    if stage.name == "train" and (manifest.inputs or config.anchor.sources):
+        from gsl_scale.sources import source_files
+
         with suppress(UserError):
-            roles = changed(manifest.inputs, input_paths(config.data))
+            roles = changed(manifest.inputs, source_files(config.anchor))
             reasons += [f"input changed: {role}" for role in roles]
     for parent in stage.parents:
         folder = next(s.folder for s in STAGES if s.name == parent)
@@ -208,6 +219,21 @@ def _refuse_reuse(run: Path, stage: Stage, status: StageStatus) -> None:
         )
     if status.state == "damaged":
         raise CorruptError(status.why, next_step=rebuild, stage=stage.name)
+
+
+def _refuse_loss(run: Path, stage: Stage) -> None:
+    """Nodes that were added later are in no file that the config names."""
+    if stage.name != "ingest" or state(run / stage.folder) != "complete":
+        return
+    added = Artifact.open(run / stage.folder).manifest.facts.get(EXTENDED)
+    if added:
+        raise StaleArtifactError(
+            f"{run / stage.folder} was extended by {sum(one['nodes'] for one in added):,} nodes, "
+            "which the files of its config do not have.",
+            "Ingesting again would lose them.",
+            "Learn anew with all nodes: --from train; or give another --out.",
+            stage=stage.name,
+        )
 
 
 def _verify(folder: Path) -> None:

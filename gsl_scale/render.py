@@ -213,6 +213,20 @@ def print_sweep(table: list[dict[str, Any]]) -> None:
     out.print(f"\nBest by validation: {' '.join(best['settings'])}", markup=False)
 
 
+def print_extension(facts: dict[str, Any]) -> None:
+    out = _out()
+    out.print(
+        f"{facts['new']:,} nodes added, {facts['nodes']:,} in all; {facts['new_edges']:,} new "
+        f"edges, {facts['between_new']:,} of them between new nodes"
+    )
+    if facts["alone"]:
+        out.print(f"{facts['alone']:,} of the new nodes are similar to no one and have no edge")
+    edges = Path(facts["run"]) / "graph" / "edges"
+    out.print(f"The graph lies in {edges}; read it with")
+    out.print(f'  pandas.read_parquet("{edges}")', markup=False)
+    out.print(f"More: gsl-scale status {facts['run']}, gsl-scale evaluate {facts['run']}")
+
+
 def print_knn(facts: dict[str, Any]) -> None:
     out = _out()
     how = "exact" if facts["index"] == "exact" else f"{facts['index']}, re-ranked exactly"
@@ -272,3 +286,15 @@ def print_workers_bench(result: dict[str, Any]) -> None:
             size(row["peak_bytes"]),
         )
     out.print(table)
+
+
+def print_extend_bench(results: list[dict[str, Any]]) -> None:
+    ways = list(results[0]["mean"])
+    table = Table("accuracy on held-back nodes", "seed", *ways, box=None, pad_edge=False)
+    for result in results:
+        name = f"{result['name']}, {result['held_back']:,} of {result['nodes']:,} nodes"
+        for cell in result["seeds"]:
+            table.add_row(name, str(cell["seed"]), *(f"{cell[way]['mean']:.1f}" for way in ways))
+            name = ""
+        table.add_row("", "mean", *(f"{result['mean'][way]:.1f}" for way in ways), style="bold")
+    _out().print(table)

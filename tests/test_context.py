@@ -4,7 +4,16 @@ import scipy.sparse as sp
 import torch
 
 from gsl_scale.config import Learner
-from gsl_scale.context import learner_input, manifold, narrowed, smoothed, topics, words
+from gsl_scale.context import (
+    directions,
+    fit_topics,
+    learner_input,
+    manifold,
+    onto,
+    smoothed,
+    topics,
+    words,
+)
 from gsl_scale.graph import Graph
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import with_self_loops
@@ -29,7 +38,7 @@ def seen(rows, edges=None, **keys):
     given = None if edges is None else Graph.from_scipy(with_self_loops(edges)).normalised()
     settings = {"kind": "attentive", "context": "none", "own": 0.0, "width": 0, **keys}
     features = Features.from_dense(rows)
-    return learner_input(features, given, all_neighbours(rows, 4), Learner(**settings))
+    return learner_input(features, given, all_neighbours(rows, 4), Learner(**settings))[0]
 
 
 def test_without_context_the_learner_sees_the_features_themselves(rows, edges):
@@ -83,7 +92,7 @@ def test_a_rare_word_says_more_than_a_common_one():
     rows[:, 0] = 1  # everyone's
     rows[[0, 1], 1] = 1
     rows[[2, 3, 4, 5, 6], 2] = 1
-    similarity = dense.cosine(words(rows, 1))
+    similarity = dense.cosine(words(rows, fit_topics(rows, 1)))
     assert similarity[0, 1] > similarity[0, 2]
     assert similarity[0, 1] > dense.cosine(rows)[0, 2]
 
@@ -92,7 +101,7 @@ def test_topics_bring_together_what_shares_no_feature():
     """Words 0, 1 and words 2, 3 go together; the first and last rows share none."""
     rows = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0],
                          [0, 0, 1, 0], [0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1.0]])  # fmt: skip
-    similarity = dense.cosine(topics(rows, 2))
+    similarity = dense.cosine(topics(rows, fit_topics(rows, 2)))
     assert similarity[0, 3] > 0.9
     assert abs(similarity[0, 7]) < 0.1
 
@@ -100,7 +109,7 @@ def test_topics_bring_together_what_shares_no_feature():
 def test_narrowing_keeps_similarities_as_far_as_it_can():
     rng = np.random.default_rng(0)
     rows = torch.from_numpy((rng.normal(size=(50, 4)) @ rng.normal(size=(4, 30))).astype("f4"))
-    narrow = narrowed(rows, 4)  # their rank
+    narrow = onto(rows, directions(rows, 4))  # their rank
     assert narrow.shape == (50, 4)
     assert torch.allclose(dense.cosine(narrow), dense.cosine(rows), atol=1e-4)
 

@@ -49,6 +49,7 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
     from gsl_scale.memory import keep_freed_memory, peak_bytes
     from gsl_scale.pipeline import prepare_process
     from gsl_scale.preset import Shape, resolve
+    from gsl_scale.sources import write_first_anchor
     from gsl_scale.store.artifact import Artifact
     from gsl_scale.train.loop import Seeds, Trainer
     from gsl_scale.train.whole import WholeGraphs
@@ -61,7 +62,8 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
     features = Features.of(data)
     nearest = all_neighbours(features.dense.numpy(), config.knn.k)
     given = edges_matrix(data) if "edges" in data else None
-    graphs = WholeGraphs(config, features, given, nearest)
+    first = write_first_anchor(config, data, [nearest.edges()], Path(f"{folder}-{way}-anchor"))
+    graphs = WholeGraphs(config, features, given, nearest, first=first)
     trainer = Trainer(config, graphs)
     set_up = time.perf_counter() - began
     batches = Seeds(graphs.num_nodes, config.contrast.batch, 0)

@@ -13,6 +13,7 @@ import typer
 from gsl_scale import __version__, progress
 from gsl_scale.cli import bench, data, runs
 from gsl_scale.cli.diff import diff
+from gsl_scale.cli.extend import extend
 from gsl_scale.cli.knn import knn
 from gsl_scale.cli.options import print_json
 from gsl_scale.errors import GslError, UserError
@@ -31,8 +32,8 @@ app = typer.Typer(
 bench_app = typer.Typer(help="Measure speed and size, as ratios taken side by side in one run.")
 app.add_typer(bench_app, name="bench")
 for command in (
-    runs.refine, runs.run, runs.evaluate, runs.status, data.export, data.show, data.ingest,
-    data.check, diff, knn, runs.reproduce, runs.sweep,
+    runs.refine, runs.run, extend, runs.evaluate, runs.status, data.export, diff, data.show,
+    data.ingest, data.check, knn, runs.reproduce, runs.sweep,
 ):  # fmt: skip
     app.command()(command)
 app.command(name="config")(runs.show_config)
@@ -42,6 +43,7 @@ bench_app.command(name="train")(bench.bench_train)
 bench_app.command(name="knn")(bench.bench_knn)
 bench_app.command(name="growth")(bench.bench_growth)
 bench_app.command(name="workers")(bench.bench_workers)
+bench_app.command(name="extend")(bench.bench_extend)
 
 
 def _version(wanted: bool) -> None:

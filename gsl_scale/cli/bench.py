@@ -131,3 +131,23 @@ def bench_workers(
 
     result = measure(load_config(config, sets or ()), workers or [1, 2], steps, repeats)
     report(as_json, result, lambda: print_workers_bench(result))
+
+
+def bench_extend(
+    configs: Annotated[list[Path], typer.Argument(help="YAML files; data with labels.")],
+    seeds: Annotated[int, typer.Option(min=1, help="Choices of nodes: seeds 0, 1, ...")] = 3,
+    share: Annotated[float, typer.Option(min=0.001, max=0.5, help="Nodes held back.")] = 0.1,
+    out: Annotated[Path, typer.Option(help="Finished ones are kept here.")] = Path("runs/extend"),
+    sets: Sets = None,
+    as_json: AsJson = False,
+) -> None:
+    """Nodes held back, then added by extend: their accuracy beside learning anew with all.
+
+    Example: gsl-scale bench extend configs/digits.yaml configs/pubmed.yaml
+    """
+    from gsl_scale.bench.extend import measure
+    from gsl_scale.render import print_extend_bench
+
+    loaded = [(path.stem, load_config(path, sets or ())) for path in configs]
+    results = [measure(name, config, seeds, share, out) for name, config in loaded]
+    report(as_json, results, lambda: print_extend_bench(results))

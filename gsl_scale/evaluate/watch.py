@@ -20,6 +20,7 @@ from gsl_scale.memory import keep_freed_memory
 from gsl_scale.pipeline import prepare_process
 from gsl_scale.postprocess import Sketch, learned_graph
 from gsl_scale.preset import Shape, resolve
+from gsl_scale.sources import write_first_anchor
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.manifest import write_durably
 from gsl_scale.train.loop import Trainer
@@ -102,7 +103,8 @@ def _watched(config: Config, data: Artifact, out: Path, blind: bool) -> dict[str
     # They depend on data and split, not on the training, so most seeds share them.
     name = _digest(config, ("data", "knn", "evaluate"))
     found = _kept(out / f"baselines-{name}.json", baselines)
-    trainer = Trainer(config, WholeGraphs(config, features, given, nearest))
+    first = write_first_anchor(config, data, [nearest.edges()], data.folder.with_name("anchor"))
+    trainer = Trainer(config, WholeGraphs(config, features, given, nearest, first=first))
     graphs, model = trainer.graphs, trainer.model
     start = classify(graphs.learned(model), features, task, choices, 1)
     how = next(choice for choice in choices if choice.weight_decay == start["weight_decay"])

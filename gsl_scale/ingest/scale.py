@@ -1,6 +1,6 @@
 """Standardising features, for columns in different units (age in years, income in cents)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -28,10 +28,17 @@ def scaled(source: Source, scale: str) -> Source:
     divisor = np.where(spread > 0, spread, 1.0).astype(np.float32)
     centre = mean.astype(np.float32)
 
-    def standard() -> Iterator[Rows]:
-        return ((rows - centre) / divisor for rows in source.features())
+    scaling = {"mean": centre.tolist(), "spread": divisor.tolist()}
+    facts = {**source.facts, "scaling": scaling}  # for rows that come later
+    return replace(
+        source, features=standardised(source, scaling), notes=(*source.notes, note), facts=facts
+    )
 
-    return replace(source, features=standard, notes=(*source.notes, note))
+
+def standardised(source: Source, scaling: dict[str, list[float]]) -> Callable[[], Iterator[Rows]]:
+    """The features less their mean, divided by their spread."""
+    centre, divisor = (np.array(scaling[name], np.float32) for name in ("mean", "spread"))
+    return lambda: ((rows - centre) / divisor for rows in source.features())
 
 
 def _moments(source: Source) -> tuple[np.ndarray, np.ndarray]:

@@ -37,7 +37,8 @@ class Source:
     features: Callable[[], Iterator[Rows]]
     edges: Callable[[], Iterator[EdgeBlock]] | None = None
     labels: Callable[[], Iterator[pa.Table]] | None = None
-    ids: pa.Array | None = None
+    ids: pa.Array | None = None  # None: row numbers
+    id_column: str | None = None  # where they, or row numbers, were written
     inputs: tuple[tuple[str, Path], ...] = ()
     feature_names: tuple[str, ...] | None = None
     name_row: Callable[[int], str] = _row

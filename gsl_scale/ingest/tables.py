@@ -62,6 +62,7 @@ def open_tables(data: TablesData) -> Source:
         edges=edges,
         labels=(lambda: iter([labels_table(labels.label, labels.split)])) if labels else None,
         ids=nodes.ids,
+        id_column=nodes.id_column,
         inputs=tuple(inputs),
         feature_names=nodes.names,
         name_row=nodes.name_row,
@@ -79,6 +80,7 @@ class _Nodes:
     num_features: int
     blocks: Any
     ids: pa.Array | None = None
+    id_column: str | None = None
     names: tuple[str, ...] | None = None
     name_row: Any = Source.name_row
     notes: tuple[str, ...] = ()
@@ -153,7 +155,9 @@ def _table_features(data: TablesData) -> tuple[_Nodes, Labels | None]:
             (chunk for block in written for chunk in block.chunks), f"features: {data.features}"
         )
     names_kept = tuple(columns) if width == len(columns) else None
-    nodes = _Nodes(num_nodes, width, blocks, ids, names_kept, table.name_row, tuple(notes))
+    nodes = _Nodes(
+        num_nodes, width, blocks, ids, id_column, names_kept, table.name_row, tuple(notes)
+    )
     if label_column is None:
         return nodes, None
     wanted = [name for name in (label_column, split_column) if name is not None]

@@ -93,7 +93,9 @@ def _fill(draft: Draft, config: Config, source: Source) -> checks.Findings:
         draft.add_table("labels", write_columns(draft, "labels", source.labels()))
     if source.ids is not None:
         draft.add_table("ids", write_columns(draft, "ids", _blocks(source.ids)))
-    draft.facts = {**source.facts, "findings": findings.to_json()}
+    if source.feature_names is not None:
+        draft.facts["columns"] = list(source.feature_names)
+    draft.facts |= {**source.facts, "findings": findings.to_json()}
     return findings
 
 

@@ -12,6 +12,8 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
+from gsl_scale.store.edges import Edges
+
 Ids = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.float32]
 
@@ -42,6 +44,11 @@ class Neighbours(NamedTuple):
         own = self.ids == nodes[:, None]
         similarity = np.where(own, np.float32(-np.inf), self.similarity)
         return Neighbours(np.where(own, NOBODY, self.ids), similarity)
+
+    def edges(self) -> Edges:
+        """Of nodes 0, 1, ..., weighed by similarity."""
+        src = np.repeat(np.arange(len(self.ids)), self.ids.shape[1])
+        return Edges(src, self.ids.ravel(), self.similarity.ravel())
 
     def by_id(self) -> "Neighbours":
         """The same in order of id, as edges are stored."""

@@ -11,6 +11,8 @@ An **artifact** is a folder:
 | edges      | parquet | an edge, sorted (src, dst)  | src int64, dst int64, weight float32        |
 | labels     | parquet | a node                      | label int64 (null: unknown), split string   |
 | ids        | parquet | a node                      | id: the user's own, string or int64         |
+| model      | safetensors | a tensor                | of learner, encoder and projector           |
+| context    | safetensors | a tensor                | what the learner's input was fitted with    |
 
 A part holds one **shard**, a range of nodes (of source nodes, for edges). The manifest lies one
 level above the parts, so that DuckDB, Polars and pandas can read a table's bare folder.

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
-from safetensors.torch import save_file
 
 from gsl_scale.config import Config
 from gsl_scale.graph.features import Features
@@ -16,12 +15,12 @@ from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import explained
 from gsl_scale.store.manifest import Table, write_durably
 from gsl_scale.store.parts import Parts
+from gsl_scale.store.tensors import write_tensors
 from gsl_scale.train.checkpoint import Checkpoints
 from gsl_scale.train.history import History
 from gsl_scale.train.journal import Journal
 from gsl_scale.train.loop import Trainer
 from gsl_scale.train.sharded import ShardedGraphs
-from gsl_scale.train.step import Model
 from gsl_scale.train.whole import WholeGraphs
 
 
@@ -46,6 +45,11 @@ class Learning:
         return self.work / "seen"
 
     @property
+    def first_anchor(self) -> Path:
+        """If the config names its sources (`sources.py`)."""
+        return self.work / "first-anchor"
+
+    @property
     def in_memory(self) -> bool:
         """Whether one process has all of the graphs."""
         return self.config.run.workers == 0 and self.config.contrast.fanout == "all"
@@ -68,14 +72,15 @@ def _learn(task: Learning, ranks: Ranks) -> Learned:
     if done.exists():
         return Learned.model_validate_json(done.read_bytes())
     data, knn = Artifact.open(task.data), Artifact.open(task.knn)
+    first = Artifact.open(task.first_anchor) if task.first_anchor.exists() else None
     graphs: WholeGraphs | ShardedGraphs
     if task.in_memory:
         given = edges_matrix(data) if "edges" in data else None
         nearest = read_candidates(knn)
-        graphs = WholeGraphs(task.config, Features.of(data), given, nearest, task.work)
+        graphs = WholeGraphs(task.config, Features.of(data), given, nearest, task.work, first)
     else:
         seen = Artifact.open(task.seen) if task.seen.exists() else None
-        graphs = ShardedGraphs(task.config, data, seen, knn, task.work, ranks)
+        graphs = ShardedGraphs(task.config, data, seen, knn, task.work, ranks, first)
     trainer = Trainer(task.config, graphs, ranks, Checkpoints(task.work))
     journal = Journal(task.run if ranks.rank == 0 else None)
     try:
@@ -83,17 +88,10 @@ def _learn(task: Learning, ranks: Ranks) -> Learned:
     finally:
         journal.end()
     tables = graphs.write(trainer.model, task.out)
-    tables["model"] = ranks.lead(lambda: _write_model(task.out, trainer.model))
+    tables["model"] = ranks.lead(
+        lambda: write_tensors(task.out, "model", trainer.model.state_dict())
+    )
     peaks = [peak for _, peak in ranks.map(lambda _: peak_bytes(), range(ranks.size))]
     learned = Learned(tables=tables, history=history, peak_bytes=peaks)
     ranks.lead(lambda: write_durably(done, learned.model_dump_json()))
     return learned
-
-
-def _write_model(out: Parts, model: Model) -> Table:
-    path = out.path("model", 0, "safetensors")
-    state = {name: value.cpu().contiguous() for name, value in model.state_dict().items()}
-    save_file(state, path)
-    columns = {name: str(list(value.shape)) for name, value in state.items()}
-    part = out.seal("model", 0, path, len(state))
-    return Table(format="safetensors", columns=columns, parts=[part])

@@ -11,6 +11,7 @@ from gsl_scale.knn.search import read_candidates
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.nodes import write_rows
+from gsl_scale.store.tensors import write_tensors
 
 
 def write_seen(config: Config, data: Artifact, knn: Artifact, folder: Path) -> Artifact | None:
@@ -23,11 +24,12 @@ def write_seen(config: Config, data: Artifact, knn: Artifact, folder: Path) -> A
     given = None
     if "edges" in data:
         given = Graph.from_scipy(with_self_loops(edges_matrix(data))).normalised()
-    seen = learner_input(features, given, read_candidates(knn), config.learner)
+    seen, fitted = learner_input(features, given, read_candidates(knn), config.learner)
     if seen is features:
         return None
     rows = seen.dense.numpy()
     with Draft(folder, "seen", data.manifest.plan) as draft:
         draft.add_table("seen", write_rows(draft, "seen", [rows], rows.shape[1], "float32"))
+        draft.add_table("context", write_tensors(draft, "context", fitted))
         draft.publish()
     return Artifact.open(folder)

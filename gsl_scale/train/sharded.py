@@ -24,6 +24,7 @@ from gsl_scale.store.links import LinkTable
 from gsl_scale.store.manifest import Part, Table
 from gsl_scale.store.nodes import NodeTable, rows_table, write_rows_part
 from gsl_scale.store.parts import Parts
+from gsl_scale.store.tensors import read_tensors, write_tensors
 from gsl_scale.train import shards
 from gsl_scale.train.checkpoint import version_folder
 from gsl_scale.train.places import places
@@ -38,9 +39,10 @@ class ShardedGraphs:
 
     def __init__(
         self, config: Config, data: Artifact, seen: Artifact | None, nearest: Artifact,
-        work: Path, ranks: Ranks,
+        work: Path, ranks: Ranks, first: Artifact | None = None,
     ) -> None:  # fmt: skip
-        """`seen`: what the learner sees if not the features; `nearest`: their candidates."""
+        """`seen`: what the learner sees if not the features; `nearest`: their candidates; `first`:
+        the anchor to begin with, if the config names its sources."""
         self.config, self.work, self.ranks = config, work, ranks
         self.plan = data.manifest.plan
         self.num_nodes = self.plan.num_nodes
@@ -50,8 +52,9 @@ class ShardedGraphs:
         self.seen = self.features
         if seen is not None:
             self.seen = ScaledRows(seen.nodes("seen"), device=self.device)
+        self._fitted = {} if seen is None else read_tensors(seen, "context")
         self._given = data.edges() if "edges" in data else None
-        self._nearest = nearest
+        self._nearest, self._first = nearest, first
         self.versions = {"sketch": -1, "anchor": -1}
         self.sketch: LinkTable
         self.anchor: LinkTable
@@ -172,6 +175,7 @@ class ShardedGraphs:
 
             parts = [part for _, part in self.ranks.map(copy, range(self.plan.num_shards))]
             tables[name] = rows_table(name, parts, dim, "float32")
+        tables["context"] = self.ranks.lead(lambda: write_tensors(out, "context", self._fitted))
         return tables
 
     def save(self) -> None:
@@ -193,9 +197,11 @@ class ShardedGraphs:
         return lambda nodes: model.learner(self.seen.between(int(nodes[0]), int(nodes[-1]) + 1))
 
     def _first_anchor(self) -> None:
-        given = self._given
+        given, first = self._given, self._first
         with self._draft("anchor") as draft:
-            if given is None:
+            if first is not None:
+                draft.links(lambda shard: shards.stored(first.edges(), self.plan, shard))
+            elif given is None:
                 draft.links(lambda shard: shards.identity(self.plan, shard))
             else:
                 degree = np.concatenate(draft.shards(self._given_degree))

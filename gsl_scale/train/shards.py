@@ -174,6 +174,11 @@ def given_anchor(given: EdgeTable, degree: Vector, plan: ShardPlan, shard: int) 
     return Rows(counts, dst[order], weight[order].astype(np.float32))
 
 
+def stored(edges: EdgeTable, plan: ShardPlan, shard: int) -> Rows:
+    indptr, dst, weight = edges.csr(*plan.bounds(shard))
+    return Rows(np.diff(indptr), dst, weight)
+
+
 def identity(plan: ShardPlan, shard: int) -> Rows:
     start, stop = plan.bounds(shard)
     ones = np.ones(stop - start, np.float32)

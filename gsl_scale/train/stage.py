@@ -5,8 +5,11 @@ from pathlib import Path
 
 from gsl_scale.config import Config, depends_on
 from gsl_scale.errors import ConfigError
+from gsl_scale.graph.features import scale_of
+from gsl_scale.ingest.inputs import fingerprint
 from gsl_scale.memory import keep_freed_memory
 from gsl_scale.preset import Shape, resolve
+from gsl_scale.sources import source_files, write_first_anchor
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.manifest import Manifest
@@ -24,19 +27,25 @@ def train_stage(config: Config, data: Artifact, knn: Artifact, folder: Path) -> 
     keep_freed_memory()
     resolved = resolve(config, Shape.of(data))
     parents = {"data": data.manifest.content, "knn": knn.manifest.content}
-    blocks = depends_on(config, BLOCKS)
+    blocks, files = depends_on(config, BLOCKS), fingerprint(source_files(config.anchor))
+    for number, file in enumerate(files):  # an attempt with others is of no use
+        parents[f"{file.role}.{number}"] = file.sha256
     with Draft(folder, KIND, data.manifest.plan, blocks, parents, resume=True) as draft:
         draft.scratch()
+        draft.inputs = files
         # Workers have a current folder of their own.
         places = (data.folder.absolute(), knn.folder.absolute())
         task = Learning(resolved, *places, draft.parts, folder.parent.absolute())
         if not task.in_memory:
             _require_local_learner(resolved)
             write_seen(resolved, data, knn, task.seen)
+        candidates = (edges for _, edges in knn.edges().parts())
+        write_first_anchor(resolved, data, candidates, task.first_anchor)
         learned = launch(task)
         for name, table in learned.tables.items():
             draft.add_table(name, table)
         draft.facts = {
+            "scale": float(scale_of(data)),  # of the features, for rows that come later
             "settings": {name: getattr(resolved, name).model_dump(mode="json") for name in BLOCKS},
             "history": asdict(learned.history),
             "peak_bytes": max(learned.peak_bytes),

@@ -15,6 +15,7 @@ from gsl_scale.config import Config
 from gsl_scale.context import learner_input
 from gsl_scale.contrast.views import ANCHOR, LEARNER, drop_edges, key_of
 from gsl_scale.graph.features import Features
+from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.sample import Block
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.finder import Finder
@@ -28,6 +29,7 @@ from gsl_scale.store.manifest import Table
 from gsl_scale.store.nodes import write_rows
 from gsl_scale.store.parts import Parts
 from gsl_scale.store.shards import ShardPlan
+from gsl_scale.store.tensors import write_tensors
 from gsl_scale.train.checkpoint import version_folder
 from gsl_scale.train.shared_draft import SharedDraft
 from gsl_scale.train.step import Model
@@ -45,8 +47,10 @@ class WholeGraphs:
         given: sp.csr_matrix | None,
         nearest: Neighbours,
         work: Path | None = None,
+        first: Artifact | None = None,
     ) -> None:
-        """`nearest`: the kNN candidates of the features; `work`: where versions are saved."""
+        """`nearest`: the kNN candidates of the features; `work`: where versions are saved; `first`:
+        the anchor to begin with, if the config names its sources."""
         self.config, self.features = config, features
         self.num_nodes = features.shape[0]
         self._find = Finder(config.knn, config.run)
@@ -54,8 +58,12 @@ class WholeGraphs:
         self.given = (
             None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
         )
-        self.seen = learner_input(features, self.given, nearest, config.learner)
-        self.anchor = first_anchor(given, self.num_nodes)
+        self.seen, self._fitted = learner_input(features, self.given, nearest, config.learner)
+        self.anchor = (
+            first_anchor(given, self.num_nodes)
+            if first is None
+            else Graph.from_scipy(edges_matrix(first))
+        )
         self._nearest = nearest
         self.versions = {"sketch": -1, "anchor": -1}
         self._work = work
@@ -114,10 +122,11 @@ class WholeGraphs:
     def write(self, model: Model, out: Parts) -> dict[str, Table]:
         """What was learned, as tables."""
         tables = {"embeddings": self.embed(model), "representations": self.represent(model)}
-        return {
+        written = {
             name: write_rows(out, name, [rows.numpy()], rows.shape[1], "float32")
             for name, rows in tables.items()
         }
+        return written | {"context": write_tensors(out, "context", self._fitted)}
 
     def save(self) -> None:
         """As versions like those of `sharded.py`, so that workers could go on with them."""

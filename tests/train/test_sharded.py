@@ -13,6 +13,7 @@ from gsl_scale.ingest.write import write_data
 from gsl_scale.knn.search import read_candidates, search_knn
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.ranks import ALONE
+from gsl_scale.sources import write_first_anchor
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.train.loop import Trainer
 from gsl_scale.train.prepare import write_seen
@@ -22,9 +23,9 @@ from gsl_scale.train.whole import WholeGraphs
 NODES = 240
 
 
-@pytest.fixture(params=["refinement", "inference", "inference, context"])
+@pytest.fixture(params=["refinement", "inference", "inference, context", "sources"])
 def stages(request, tmp_path):
-    refinement = request.param == "refinement"
+    refinement = request.param in ("refinement", "sources")
     tree = {
         "data": {"source": "synthetic", "nodes": NODES, "features": 12, "communities": 4,
                  "degree": 4.0 if refinement else 0.0, "seed": 1},
@@ -37,6 +38,8 @@ def stages(request, tmp_path):
     }  # fmt: skip
     if request.param == "inference":
         tree["learner"]["context"] = "none"
+    if request.param == "sources":
+        tree["anchor"]["sources"] = [{"kind": "given"}, {"kind": "knn", "weight": 0.5}]
     config = make_config(tree)
     write_data(config, tmp_path / "data")
     data = Artifact.open(tmp_path / "data")
@@ -45,15 +48,21 @@ def stages(request, tmp_path):
     return config, data, Artifact.open(tmp_path / "knn"), tmp_path
 
 
+def first(config, data, knn):
+    return write_first_anchor(config, data, [knn.edges().read()], knn.folder.with_name("first"))
+
+
 def whole(config, data, knn):
     given = edges_matrix(data) if "edges" in data else None
-    return Trainer(config, WholeGraphs(config, Features.of(data), given, read_candidates(knn)))
+    features, nearest, anchor = Features.of(data), read_candidates(knn), first(config, data, knn)
+    return Trainer(config, WholeGraphs(config, features, given, nearest, first=anchor))
 
 
 def sharded(config, data, knn, work):
     work.mkdir(exist_ok=True)
     seen = write_seen(config, data, knn, work / "seen")
-    return Trainer(config, ShardedGraphs(config, data, seen, knn, work, ALONE))
+    anchor = first(config, data, knn)
+    return Trainer(config, ShardedGraphs(config, data, seen, knn, work, ALONE, anchor))
 
 
 def test_a_batch_has_the_loss_and_gradients_of_the_whole_graph(stages):
