@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from gsl_scale import __version__, progress
-from gsl_scale.cli import bench, data, runs
+from gsl_scale.cli import bench, cluster, data, jobs, runs
 from gsl_scale.cli.knn import knn
 from gsl_scale.cli.options import print_json
 from gsl_scale.errors import GslError, UserError
@@ -31,7 +31,7 @@ bench_app = typer.Typer(help="Measure speed and size, as ratios taken side by si
 app.add_typer(bench_app, name="bench")
 for command in (
     runs.refine, runs.run, runs.evaluate, runs.status, data.export, data.show, data.ingest,
-    data.check, knn, runs.reproduce, runs.sweep,
+    data.check, knn, runs.reproduce, runs.sweep, jobs.submit,
 ):  # fmt: skip
     app.command()(command)
 app.command(name="config")(runs.show_config)
@@ -39,6 +39,17 @@ bench_app.command(name="store")(bench.bench_store)
 bench_app.command(name="train")(bench.bench_train)
 bench_app.command(name="knn")(bench.bench_knn)
 bench_app.command(name="growth")(bench.bench_growth)
+jobs_app = typer.Typer(help="Jobs on a Ray cluster.", no_args_is_help=True)
+app.add_typer(jobs_app, name="jobs")
+jobs_app.command(name="list")(jobs.list_jobs)
+jobs_app.command()(jobs.logs)
+jobs_app.command()(jobs.stop)
+jobs_app.command()(jobs.resume)
+cluster_app = typer.Typer(help="A cluster of several nodes, here.", no_args_is_help=True)
+app.add_typer(cluster_app, name="cluster")
+cluster_app.command()(cluster.start)
+cluster_app.command()(cluster.stop)
+cluster_app.command()(cluster.status)
 
 
 def _version(wanted: bool) -> None:
