@@ -71,7 +71,10 @@ def _options(
 def _fail(error: GslError) -> NoReturn:
     if "--json" in sys.argv:
         print_json(error.to_json())
-    progress.console.print(f"{type(error).__name__}: {error}", markup=False, soft_wrap=True)
+    text = f"{type(error).__name__}: {error}"
+    # What is told may come from a hostile file: no control codes for the terminal.
+    shown = "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    progress.console.print(shown, markup=False, soft_wrap=True)
     sys.exit(error.exit_code)
 
 
@@ -82,6 +85,8 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(error)
     except PermissionError as error:
         _fail(UserError(f"{error.filename}: permission denied."))
+    except MemoryError as error:
+        _fail(GslError(f"Out of memory: {error}.", next_step="See run.memory and contrast.batch."))
     except BrokenPipeError:  # the reader of a pipe left, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -52,10 +52,9 @@ def submit(
     """
     loaded = load_config(config, sets or ())
     folder = (out or Path("runs") / config.stem).absolute()
-    flags = [word for flag, stage in (("--from", first), ("--until", until)) if stage
-             for word in (flag, stage)]  # fmt: skip
     jobs = _jobs(address, cluster)
-    _report(jobs, jobs.submit(loaded, folder, config.stem, flags), str(folder), wait, as_json)
+    job = jobs.submit(loaded, folder, config.stem, first=first, until=until)
+    _report(jobs, job, str(folder), wait, as_json)
 
 
 def list_jobs(address: Address = None, cluster: Cluster = None, as_json: AsJson = False) -> None:

@@ -10,11 +10,11 @@ import logging
 import secrets
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 
@@ -27,10 +27,10 @@ from gsl_scale.cluster.versions import versions_here
 from gsl_scale.config import Config
 from gsl_scale.config_file import make_config
 from gsl_scale.errors import ClaimedError, ClusterError
+from gsl_scale.pipeline import require_stage
 
 _ENDED = ("SUCCEEDED", "FAILED", "STOPPED")
 _SECONDS_BETWEEN_LOOKS = 0.5
-Answer = TypeVar("Answer")
 
 
 class Jobs:
@@ -38,31 +38,46 @@ class Jobs:
 
     def __init__(self, access: Access) -> None:
         self.access = access
-        logging.getLogger("ray").setLevel(logging.WARNING)
         from ray.job_submission import JobSubmissionClient
 
+        for name in ("ray.dashboard.modules.dashboard_sdk", "ray._private.runtime_env.packaging"):
+            logging.getLogger(name).setLevel(logging.WARNING)  # of every upload
         with _explained(access):
             address = access.address.rstrip("/")
             self._client: Any = JobSubmissionClient(address, headers=dict(access.headers))
 
-    def submit(self, config: Config, out: Path, name: str, flags: Sequence[str] = ()) -> str | None:
-        """Check, then launch; None if there was nothing left to do."""
+    def submit(
+        self,
+        config: Config,
+        out: Path,
+        name: str,
+        *,
+        first: str | None = None,
+        until: str | None = None,
+    ) -> str | None:
+        """Check, then launch; None if there was nothing left to do. `first` and `until` are those
+        of `run_pipeline`."""
+        require_stage(first)
+        require_stage(until)
         self._refuse_twice(out)
         job = f"{name}-{secrets.token_hex(4)}"
         with ship.packed(config) as folder:
             runtime = {"working_dir": str(folder), "env_vars": {"PYTHONUNBUFFERED": "1"}}
             facts = self._probe(job, out, runtime)
             checks.require(facts, config.run, out, versions_here())
-            states = {stage["stage"]: stage["state"] for stage in facts.stages}
-            if not flags and set(states.values()) == {"complete"}:
-                return None
+            states = _states(facts, until)
             kept = [stage for stage, state in states.items() if state == "complete"]
-            if not flags and (kept or "partial" in states.values()):
+            if first is None and len(kept) == len(states):
+                return None
+            if first is None and (kept or "partial" in states.values()):
                 progress.say(f"goes on with what is there: {', '.join(kept) or 'a part'}")
-            arguments = [ship.CONFIG, "--out", str(out), *flags]
-            self._launch(job, f"python -m gsl_scale run {shlex.join(arguments)}", runtime, {
-                "gsl_out": str(out), "gsl_config": config.to_yaml(), "gsl_name": name,
-            })  # fmt: skip
+            flags = {"--out": str(out), "--from": first, "--until": until}
+            words = [word for flag, value in flags.items() if value for word in (flag, value)]
+            about = {"gsl_out": str(out), "gsl_config": config.to_yaml(), "gsl_name": name}
+            if until:
+                about["gsl_until"] = until
+            command = shlex.join(["python", "-m", "gsl_scale", "run", ship.CONFIG, *words])
+            self._launch(job, command, runtime, about)
         return job
 
     def _refuse_twice(self, out: Path) -> None:
@@ -147,7 +162,8 @@ class Jobs:
         if "gsl_config" not in about:
             raise ClusterError(f"{job} was not submitted by gsl-scale submit.")
         config = make_config(yaml.safe_load(about["gsl_config"]), file=f"config of {job}")
-        return self.submit(config, Path(about["gsl_out"]), about["gsl_name"])
+        out, name = Path(about["gsl_out"]), about["gsl_name"]
+        return self.submit(config, out, name, until=about.get("gsl_until"))
 
     def list(self) -> "list[dict[str, Any]]":
         """Newest first, without our own questions to the cluster."""
@@ -166,6 +182,16 @@ class Jobs:
         raise ClusterError(
             f"There is no job {job}.", next_step="Those there are: gsl-scale jobs list"
         )
+
+
+def _states(facts: Facts, until: str | None) -> dict[str, str]:
+    """Of each stage that is asked for."""
+    states = {}
+    for stage in facts.stages:
+        states[stage["stage"]] = stage["state"]
+        if stage["stage"] == until:
+            break
+    return states
 
 
 def _about(job: Any) -> dict[str, Any]:

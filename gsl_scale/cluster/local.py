@@ -27,7 +27,6 @@ import psutil
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gsl_scale import progress
 from gsl_scale.cluster.access import FILE_NAME, Access, read_access
 from gsl_scale.cluster.http import get_json
 from gsl_scale.errors import ClusterError, CorruptError
@@ -163,7 +162,6 @@ def stop(folder: Path) -> int:
     while time.monotonic() < limit and any(_belonging(state.mark)):
         time.sleep(0.2)
     for process in _belonging(state.mark):
-        progress.say(f"cluster: ending process {process.pid}, which did not end by itself")
         process.kill()
     shutil.rmtree(state.temporary, ignore_errors=True)
     for name in ("nodes.json", FILE_NAME, "token"):

@@ -18,6 +18,7 @@ from pathlib import Path
 from gsl_scale.errors import ClaimedError, FencedError
 
 _DRAFT = ".draft-"
+GONE = ".gone"  # ends the name of a draft that is being removed
 
 
 def claim_path(final: Path) -> Path:
@@ -102,7 +103,7 @@ def take_over(draft: Path, mine: Path) -> bool:
 
 def clear(draft: Path) -> None:
     """Remove a draft; first out of the reach of whoever may still be writing it."""
-    away = draft.with_name(f"{draft.name}.gone")
+    away = draft if draft.suffix == GONE else draft.with_name(draft.name + GONE)
     with contextlib.suppress(FileNotFoundError):
         draft.rename(away)
         shutil.rmtree(away, ignore_errors=True)

@@ -26,6 +26,7 @@ from gsl_scale import __version__
 from gsl_scale.config import digest
 from gsl_scale.errors import DiskFullError, NotAStoreError
 from gsl_scale.store.claim import (
+    GONE,
     clear,
     drafts,
     fenced,
@@ -213,7 +214,7 @@ def _recover(final: Path) -> None:
     """Finish what a writer killed during `_swap` began."""
     old = final.with_name(f".{final.name}.old")
     for draft in drafts(final):
-        if not final.exists() and (draft / FILE_NAME).exists():
+        if not final.exists() and (draft / FILE_NAME).exists() and draft.suffix != GONE:
             draft.rename(final)
     if final.exists():
         shutil.rmtree(old, ignore_errors=True)
@@ -233,7 +234,7 @@ def _swap(draft: Path, final: Path) -> None:
             draft.rename(final)
             draft = old
         sync_folder(final.parent)
-        shutil.rmtree(draft, ignore_errors=True)
+        clear(draft)
     else:
         draft.rename(final)
         sync_folder(final.parent)
