@@ -26,7 +26,7 @@ from gsl_scale.cluster.probe import MARK, Facts, NodeFacts
 from gsl_scale.cluster.versions import versions_here
 from gsl_scale.config import Config
 from gsl_scale.config_file import make_config
-from gsl_scale.errors import ClaimedError, ClusterError
+from gsl_scale.errors import ClaimedError, ClusterError, StaleArtifactError
 from gsl_scale.pipeline import require_stage
 
 _ENDED = ("SUCCEEDED", "FAILED", "STOPPED")
@@ -65,6 +65,8 @@ class Jobs:
             runtime = {"working_dir": str(folder), "env_vars": {"PYTHONUNBUFFERED": "1"}}
             facts = self._probe(job, out, runtime)
             checks.require(facts, config.run, out, versions_here())
+            if first is None:
+                _refuse_stale(facts, until)
             states = _states(facts, until)
             kept = [stage for stage, state in states.items() if state == "complete"]
             if first is None and len(kept) == len(states):
@@ -182,6 +184,19 @@ class Jobs:
         raise ClusterError(
             f"There is no job {job}.", next_step="Those there are: gsl-scale jobs list"
         )
+
+
+def _refuse_stale(facts: Facts, until: str | None) -> None:
+    """As the run itself would, without launching it."""
+    for stage in facts.stages:
+        if stage["state"] in ("stale", "damaged"):
+            raise StaleArtifactError(
+                f"{stage['stage']} is {stage['state']}: {stage['why']}.",
+                "It does not belong to this config, and is not reused silently.",
+                f"Rebuild with --from {stage['stage']}, or give another --out.",
+            )
+        if stage["stage"] == until:
+            break
 
 
 def _states(facts: Facts, until: str | None) -> dict[str, str]:

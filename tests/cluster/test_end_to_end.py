@@ -192,14 +192,22 @@ def test_ray_job_submit_as_the_entry_points_say(cluster, environ, tmp_path):
     ]
 
 
-def test_a_job_that_fails_and_one_that_goes_on(cluster, environ, tmp_path):
-    config = ROOT / "configs/wine.yaml"
-    small = ("--until", "ingest", "--set", "run.threads=1", "--set", "run.workers=0")
-    first = command(environ, "submit", config, "--out", tmp_path / "run", *small, "--json")
-    assert first.returncode == 0, first.stderr
-    stale = command(
-        environ, "submit", config, "--out", tmp_path / "run", *small, "--set", "data.split_seed=77"
+def test_stop_resume_and_the_exit_code(cluster, environ, tmp_path):
+    config, out = ROOT / "configs/wine.yaml", tmp_path / "run"
+    words = ("--out", out, "--until", "knn", "--set", "run.threads=1")
+    begun = command(environ, "submit", config, *words, "--no-wait", "--json")
+    assert begun.returncode == 0, begun.stderr
+    job = json.loads(begun.stdout)["job"]
+    stopped = command(environ, "jobs", "stop", job)
+    assert "stopped; go on with" in stopped.stdout
+    assert not (out / "knn").exists()
+    resumed = command(environ, "jobs", "resume", job)
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert (out / "knn/manifest.json").exists()
+
+    other = command(environ, "submit", config, *words, "--set", "data.split_seed=77")
+    assert other.returncode == 2 and "data.split_seed was" in other.stderr
+    failed = command(
+        environ, "submit", config, *words[2:], "--out", tmp_path / "no", "--set", "knn.k=500"
     )
-    assert stale.returncode == 2 and "data.split_seed was" in stale.stdout
-    job = json.loads(first.stdout)["job"]
-    assert "already complete" in command(environ, "jobs", "resume", job).stdout
+    assert failed.returncode == 2 and "knn.k is 500" in failed.stdout
