@@ -3,7 +3,9 @@
 A cluster file is YAML with the two keys of `Access`; `gsl-scale cluster start` writes one.
 """
 
+import contextlib
 import os
+import secrets
 import stat
 from pathlib import Path
 from typing import Any
@@ -37,7 +39,7 @@ class Access(Block):
         if os.environ.get("RAY_AUTH_TOKEN"):
             return os.environ["RAY_AUTH_TOKEN"].strip()
         named = os.environ.get("RAY_AUTH_TOKEN_PATH")
-        path = Path(named) if named else Path.home() / ".ray" / "auth_token"
+        path = Path(named) if named else _default_token()
         return _read_token(path) if named or path.exists() else None
 
 
@@ -79,6 +81,26 @@ def _validated(tree: Any, where: str) -> Access:
         first = error.errors(include_url=False, include_input=False)[0]
         key = ".".join(str(part) for part in first["loc"]) or "cluster file"
         raise ConfigError(f"{where}: {key}: {first['msg']}.", _FORM) from None
+
+
+def make_token(path: Path) -> None:
+    """A new one, readable by you alone from the first moment."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(secrets.token_hex(32))
+
+
+def make_default_token() -> None:
+    """Where Ray looks for it; Ray itself would make it readable by everyone here."""
+    named = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH")
+    if named is None:
+        with contextlib.suppress(OSError):  # it is there, or cannot be: then Ray decides
+            make_token(_default_token())
+
+
+def _default_token() -> Path:
+    return Path.home() / ".ray" / "auth_token"
 
 
 def _read_token(path: Path) -> str:

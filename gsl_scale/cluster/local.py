@@ -27,7 +27,7 @@ import psutil
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gsl_scale.cluster.access import FILE_NAME, Access, read_access
+from gsl_scale.cluster.access import FILE_NAME, Access, make_token, read_access
 from gsl_scale.cluster.http import get_json
 from gsl_scale.errors import ClusterError, CorruptError
 
@@ -69,9 +69,7 @@ def start(folder: Path, num_nodes: int, cpus: int, dashboard_port: int) -> Acces
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     token_file = folder / "token"
     token_file.unlink(missing_ok=True)
-    handle = os.open(token_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(secrets.token_hex(32))
+    make_token(token_file)
     dashboard = _free_port(dashboard_port)
     port = _free_port()
     # Short, because Ray puts sockets there, whose paths may have 107 bytes.

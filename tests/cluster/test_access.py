@@ -2,7 +2,7 @@
 
 import pytest
 
-from gsl_scale.cluster.access import find_access, read_access
+from gsl_scale.cluster.access import find_access, make_default_token, read_access
 from gsl_scale.errors import ClusterError, ConfigError, GslError
 
 
@@ -51,6 +51,15 @@ def test_other_files_are_refused(file, text):
     with pytest.raises(ConfigError) as caught:
         read_access(file)
     assert "pass@" not in str(caught.value)
+
+
+def test_a_new_token_is_for_its_owner_alone_and_never_replaced(file, tmp_path):
+    make_default_token()
+    made = tmp_path / ".ray/auth_token"
+    first = made.read_text()
+    assert len(first) == 64 and made.stat().st_mode & 0o777 == 0o600
+    make_default_token()
+    assert made.read_text() == first
 
 
 def test_no_token_there(file, tmp_path):
