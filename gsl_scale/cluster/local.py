@@ -33,7 +33,7 @@ from gsl_scale.errors import ClusterError, CorruptError
 
 _MARK = "GSL_CLUSTER_ID"  # in the environment of everything that belongs to a cluster
 _OBJECT_STORE = 200 << 20  # bytes per node; what passes between our workers lies in files
-_SECONDS_TO_START, _SECONDS_TO_STOP = 90.0, 15.0
+_SECONDS_TO_START, _SECONDS_TO_STOP = 90.0, 5.0
 _AGENTS = ("ray::IDLE", "ray::DashboardAgent", "ray::RuntimeEnvAgent")
 
 
@@ -101,6 +101,7 @@ def _add(folder: Path, state: Nodes, name: str, arguments: list[str], cpus: int)
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": str(folder.absolute() / "token"),
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_health_check_period_ms": "1000",  # a raylet that is gone is missed after 5 of them
         # `python` of a submitted job is the first on the head's path.
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
     }

@@ -23,7 +23,7 @@ from gsl_scale.cluster import local
 from tests.conftest import ROOT
 
 SMALL = [word for setting in (
-    "run.workers=2", "run.threads=1", "data.name=wine", "train.steps=300", "train.refresh=10", "knn.k=8",
+    "run.workers=2", "run.threads=1", "data.name=wine", "train.steps=120", "train.refresh=10", "knn.k=8",
     "train.patience=100", "evaluate.seeds=1", "evaluate.epochs=20", "evaluate.cluster_runs=1",
     "learner.kind=mlp",
 ) for word in ("--set", setting)]  # fmt: skip
@@ -177,25 +177,15 @@ def test_ray_job_submit_as_the_entry_points_say(cluster, environ, tmp_path):
     ]
 
 
-def test_stop_and_resume(cluster, environ, tmp_path):
-    out = tmp_path / "run"
-    endless = [word for setting in ("train.steps=1000000", "train.patience=1000000", "run.threads=1")
-               for word in ("--set", setting)]  # fmt: skip
-    begun = command(
-        environ, "submit", ROOT / "configs/wine.yaml", "--out", out, "--no-wait", "--json", *endless
-    )
+def test_exit_code_resume_and_stop(cluster, environ, tmp_path):
+    """A job that ends half way through, goes on there, and is stopped."""
+    words = ("--out", tmp_path / "run", "--set", "knn.k=500", "--set", "run.threads=1")
+    begun = command(environ, "submit", ROOT / "configs/wine.yaml", *words, "--no-wait", "--json")
     assert begun.returncode == 0, begun.stderr
     job = json.loads(begun.stdout)["job"]
-    limit = time.monotonic() + 60
-    while not (out / "knn").exists() and time.monotonic() < limit:
-        time.sleep(0.2)
-    assert f"{job}: stopped; go on with" in command(environ, "jobs", "stop", job).stdout
-    resumed = command(environ, "jobs", "resume", job, "--no-wait", "--json")
-    assert "goes on with what is there: ingest, knn" in resumed.stderr
-    command(environ, "jobs", "stop", json.loads(resumed.stdout)["job"])
-
-
-def test_the_exit_code_is_that_of_the_job(cluster, environ, tmp_path):
-    words = ("--out", tmp_path, "--until", "knn", "--set", "knn.k=500", "--set", "run.threads=1")
-    failed = command(environ, "submit", ROOT / "configs/wine.yaml", *words)
+    failed = command(environ, "jobs", "logs", job, "--follow")
     assert failed.returncode == 2 and "knn.k is 500" in failed.stdout
+    resumed = command(environ, "jobs", "resume", job, "--no-wait", "--json")
+    assert "goes on with what is there: ingest" in resumed.stderr
+    again = json.loads(resumed.stdout)["job"]
+    assert f"{again}: stopped; go on with" in command(environ, "jobs", "stop", again).stdout

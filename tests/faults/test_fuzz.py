@@ -17,10 +17,10 @@ from safetensors.torch import save, save_file
 
 from gsl_scale.config import digest
 from gsl_scale.errors import CorruptError, GslError
-from gsl_scale.store import Artifact
+from gsl_scale.store import Artifact, Draft, EdgeShuffle, ShardPlan
+from gsl_scale.store.nodes import write_rows
 from gsl_scale.train.checkpoint import Checkpoint, Checkpoints
 from gsl_scale.train.history import History
-from tests.faults.conftest import write_version
 from tests.faults.mutate import spoiled, twisted
 
 NUMBER = 200
@@ -111,7 +111,15 @@ def test_aliases_that_stand_for_more_than_memory_holds(gsl, place):
 
 @pytest.fixture
 def store(place):
-    write_version(place / "store", 1)
+    """Small, of four shards."""
+    chance, nodes = np.random.default_rng(0), 60
+    with Draft(place / "store", "data", ShardPlan(nodes, 4)) as draft:
+        rows = chance.normal(size=(nodes, 3)).astype(np.float32)
+        draft.add_table("features", write_rows(draft, "features", [rows], 3, "float32"))
+        shuffle = EdgeShuffle(draft, mirror=True)
+        shuffle.append(*chance.integers(0, nodes, (2, 300)))
+        draft.add_table("edges", shuffle.finish())
+        draft.publish()
     return place / "store"
 
 
