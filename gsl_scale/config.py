@@ -17,14 +17,25 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    field_validator,
     model_validator,
 )
+
+_LARGEST = 2**53  # a JSON number up to here is the same everywhere
+_MOST_THREADS = 1024
 
 
 class Block(BaseModel):
     """A frozen group of keys; keys it does not have are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _fits(cls, value: Any) -> Any:
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            raise ValueError(f"must be at most {_LARGEST:,}")
+        return value
 
     # Keys that say where input lies. They are left out of digests, because what is
     # compared is the content of the files (see `ingest.inputs`), not their path.
@@ -271,7 +282,7 @@ class Run(Block):
 
     shards: Count = Field(AUTO, description="node ranges on disk")
     workers: int = Field(0, ge=0, description="Ray workers; 0: in this process, without Ray")
-    threads: Count = Field(AUTO, description="threads per process")
+    threads: Count = Field(AUTO, le=_MOST_THREADS, description="threads per process")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="a GPU if there is one")
     memory: Amount = Field(AUTO, description="GiB per worker for an index; auto: what is free")
     batch: int = Field(8192, gt=0, description="query rows per kNN search")

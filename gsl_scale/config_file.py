@@ -17,17 +17,22 @@ from pydantic import BaseModel, ValidationError
 from gsl_scale.config import DATA_BLOCKS, Block, Config, DataBlock
 from gsl_scale.errors import ConfigError
 
+_MOST_CHARACTERS, _DEEPEST = 1 << 20, 50
+
 
 def load_config(path: str | Path, overrides: Iterable[str] = ()) -> Config:
     """Read a YAML file, apply `a.b=c` overrides, validate; paths become absolute."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_MOST_CHARACTERS + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{path}: cannot be read as a config ({_reason(error)}).",
             next_step="Give the path of a YAML file; examples are in configs/.",
         ) from None
+    if len(text) > _MOST_CHARACTERS:
+        raise ConfigError(f"{path}: too long for a config ({_MOST_CHARACTERS:,} characters).")
     tree, lines = _parse_yaml(text, str(path))
     return make_config(tree, overrides, file=str(path), lines=lines, folder=path.parent)
 
@@ -58,6 +63,7 @@ def _reason(error: Exception) -> str:
 def _parse_yaml(text: str, file: str) -> tuple[dict[str, Any], dict[tuple[str, ...], int]]:
     lines: dict[tuple[str, ...], int] = {}
     try:
+        _refuse_traps(text, file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         _note_lines(node, (), lines, file)
         tree = yaml.safe_load(text)
@@ -70,6 +76,8 @@ def _parse_yaml(text: str, file: str) -> tuple[dict[str, Any], dict[tuple[str, .
         ) from None
     except RecursionError:
         raise ConfigError(f"{file}: nested too deeply to be a config.") from None
+    except (ValueError, OverflowError) as error:  # dates and numbers that there are not
+        raise ConfigError(f"{file}: not valid YAML: {error}.") from None
     if tree is None:
         tree = {}
     if not isinstance(tree, dict):
@@ -78,6 +86,24 @@ def _parse_yaml(text: str, file: str) -> tuple[dict[str, Any], dict[tuple[str, .
             next_step="See configs/quickstart.yaml for the form.",
         )
     return tree, lines
+
+
+def _refuse_traps(text: str, file: str) -> None:
+    """A few aliases of aliases stand for more values than any memory holds, and brackets in
+    brackets take a parser longer than anyone waits."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        at = f":{event.start_mark.line + 1}" if event.start_mark else ""
+        if isinstance(event, yaml.AliasEvent):
+            raise ConfigError(
+                f"{file}{at}: *{event.anchor} repeats another value.",
+                "Aliases are not read in a config.",
+                "Write the value itself.",
+            )
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ConfigError(f"{file}{at}: nested too deeply to be a config.")
 
 
 def _note_lines(
@@ -106,7 +132,7 @@ def _apply_override(tree: dict[str, Any], override: str) -> None:
         )
     try:
         value = yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         value = text
     block: Any = tree
     for key in keys[:-1]:

@@ -102,6 +102,8 @@ def engine(run: Run) -> Iterator[Engine]:
         return
     import ray
 
+    from gsl_scale.cluster.access import make_default_token
+
     threads = threads_per_worker(run)
     started = not ray.is_initialized()
     if started:
@@ -109,6 +111,8 @@ def engine(run: Run) -> Iterator[Engine]:
         # It says at every start that a token is asked for, which is what we want.
         logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
         address = os.environ.get("RAY_ADDRESS")
+        if address is None:
+            make_default_token()
         here: dict[str, Any] = {} if address else {"num_cpus": run.workers * threads}
         ray.init(
             address,

@@ -82,3 +82,11 @@ class DiskFullError(GslError):
 
 class CorruptError(GslError):
     """Bytes on disk that are not the bytes that were written."""
+
+
+class ClusterError(UserError):
+    """A cluster that cannot be reached, or that cannot run what is asked of it."""
+
+
+class FencedError(GslError):
+    """Another attempt has taken over what this one was writing."""

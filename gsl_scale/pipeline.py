@@ -108,8 +108,8 @@ def run_pipeline(
 ) -> list[StageStatus]:
     """Run what is not complete, and go on where an attempt was cut short; `first` rebuilds from
     that stage on, using nothing of earlier attempts; `until` stops after one."""
-    _require_stage(first)
-    _require_stage(until)
+    require_stage(first)
+    require_stage(until)
     prepare_process(config)
     done: list[StageStatus] = []
     rebuild = built = False
@@ -242,7 +242,7 @@ def _verify(folder: Path) -> None:
         artifact.verify(advance)
 
 
-def _require_stage(name: str | None) -> None:
+def require_stage(name: str | None) -> None:
     if name is not None and name not in NAMES:
         raise UserError(f"There is no stage {name!r}.", f"Stages, in order: {', '.join(NAMES)}.")
 

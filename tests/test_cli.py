@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from gsl_scale import __version__
+from tests.conftest import ROOT
 
 QUICKSTART = "configs/quickstart.yaml"
 COMMANDS = ["ingest", "check", "run", "refine", "evaluate", "export", "status", "show",
@@ -212,3 +213,13 @@ def test_importing_the_package_is_light():
     )
     heavy = {"torch", "ray", "faiss", "pandas", "sklearn", "ogb", "pyarrow"}
     assert heavy & set(loaded.stdout.split()) == set()
+
+
+def test_a_config_by_name_as_jobs_give_it(gsl, tmp_path):
+    assert "Expected one config, found none" in gsl("run").err
+    both = gsl("run", ROOT / "configs/wine.yaml", "--config", ROOT / "configs/wine.yaml")
+    assert both.code == 2 and "found 2" in both.err
+    done = gsl(
+        "run", "--config", ROOT / "configs/wine.yaml", "--until", "ingest", "--out", tmp_path
+    )
+    assert done.code == 0 and (tmp_path / "data/manifest.json").exists()

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from gsl_scale import __version__, progress
-from gsl_scale.cli import bench, data, runs
+from gsl_scale.cli import bench, cluster, data, jobs, runs
 from gsl_scale.cli.diff import diff
 from gsl_scale.cli.extend import extend
 from gsl_scale.cli.knn import knn
@@ -33,7 +33,7 @@ bench_app = typer.Typer(help="Measure speed and size, as ratios taken side by si
 app.add_typer(bench_app, name="bench")
 for command in (
     runs.refine, runs.run, extend, runs.evaluate, runs.status, data.export, diff, data.show,
-    data.ingest, data.check, knn, runs.reproduce, runs.sweep,
+    data.ingest, data.check, knn, runs.reproduce, runs.sweep, jobs.submit,
 ):  # fmt: skip
     app.command()(command)
 app.command(name="config")(runs.show_config)
@@ -44,6 +44,17 @@ bench_app.command(name="knn")(bench.bench_knn)
 bench_app.command(name="growth")(bench.bench_growth)
 bench_app.command(name="workers")(bench.bench_workers)
 bench_app.command(name="extend")(bench.bench_extend)
+jobs_app = typer.Typer(help="Jobs on a Ray cluster.", no_args_is_help=True)
+app.add_typer(jobs_app, name="jobs")
+jobs_app.command(name="list")(jobs.list_jobs)
+jobs_app.command()(jobs.logs)
+jobs_app.command()(jobs.stop)
+jobs_app.command()(jobs.resume)
+cluster_app = typer.Typer(help="A cluster of several nodes, here.", no_args_is_help=True)
+app.add_typer(cluster_app, name="cluster")
+cluster_app.command()(cluster.start)
+cluster_app.command()(cluster.stop)
+cluster_app.command()(cluster.status)
 
 
 def _version(wanted: bool) -> None:
@@ -65,7 +76,10 @@ def _options(
 def _fail(error: GslError) -> NoReturn:
     if "--json" in sys.argv:
         print_json(error.to_json())
-    progress.console.print(f"{type(error).__name__}: {error}", markup=False, soft_wrap=True)
+    text = f"{type(error).__name__}: {error}"
+    # What is told may come from a hostile file: no control codes for the terminal.
+    shown = "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    progress.console.print(shown, markup=False, soft_wrap=True)
     sys.exit(error.exit_code)
 
 
@@ -76,6 +90,8 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(error)
     except PermissionError as error:
         _fail(UserError(f"{error.filename}: permission denied."))
+    except MemoryError as error:
+        _fail(GslError(f"Out of memory: {error}.", next_step="See run.memory and contrast.batch."))
     except BrokenPipeError:  # the reader of a pipe left, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

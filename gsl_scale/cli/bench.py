@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gsl_scale.cli.options import AsJson, Sets, report
+from gsl_scale.cli.options import AsJson, Sets, one_config, report
 from gsl_scale.config_file import load_config
 
 
@@ -46,7 +46,12 @@ def bench_load(
 
 
 def bench_train(
-    config: Annotated[Path, typer.Argument(help="YAML file.")] = Path("configs/pubmed.yaml"),
+    config: Annotated[
+        Path | None, typer.Argument(help="YAML file.", show_default="configs/pubmed.yaml")
+    ] = None,
+    named: Annotated[
+        Path | None, typer.Option("--config", help="The same, by name, as jobs give it.")
+    ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Steps of ours that are timed.")] = 15,
     paper_steps: Annotated[int, typer.Option(min=1, help="Steps the paper's way.")] = 3,
     sets: Sets = None,
@@ -59,7 +64,8 @@ def bench_train(
     from gsl_scale.bench.train import measure
     from gsl_scale.render import print_train_bench
 
-    result = measure(load_config(config, sets or ()), steps, paper_steps)
+    file = one_config(config, named or (None if config else Path("configs/pubmed.yaml")))
+    result = measure(load_config(file, sets or ()), steps, paper_steps)
     report(as_json, result, lambda: print_train_bench(result))
 
 

@@ -62,6 +62,17 @@ def config_from(file: Path | None, sets: list[str] | None, flags: dict[str, Any]
     return make_config({"data": {"source": "tables", **flags}}, sets or (), file="command line")
 
 
+def one_config(given: Path | None, named: Path | None) -> Path:
+    """The config file, given as an argument or as --config."""
+    files = [file for file in (given, named) if file is not None]
+    if len(files) != 1:
+        raise UserError(
+            f"Expected one config, found {len(files) or 'none'}.",
+            next_step="Example: gsl-scale run configs/quickstart.yaml",
+        )
+    return files[0]
+
+
 def run_config(folder: Path) -> Path:
     """The config of a run folder."""
     path = folder / "config.yaml"

@@ -14,8 +14,10 @@ from gsl_scale.cli.options import (
     IdColumn,
     LabelColumn,
     LabelsFile,
+    MaybeConfig,
     Sets,
     config_from,
+    one_config,
     own_tables,
     print_json,
     report,
@@ -31,7 +33,10 @@ FIRST = "ingest"
 
 
 def run(
-    config: ConfigFile,
+    config: MaybeConfig = None,
+    named: Annotated[
+        Path | None, typer.Option("--config", help="The same, by name, as jobs give it.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Run folder.", show_default="runs/CONFIG-NAME")
     ] = None,
@@ -51,9 +56,10 @@ def run(
 
     Example: gsl-scale run configs/quickstart.yaml --out runs/quickstart --set knn.k=15
     """
-    folder = out or Path("runs") / config.stem
+    file = one_config(config, named)
+    folder = out or Path("runs") / file.stem
     start = FIRST if fresh else first
-    _run(load_config(config, sets or ()), folder, as_json, first=start, until=until)
+    _run(load_config(file, sets or ()), folder, as_json, first=start, until=until)
 
 
 def refine(

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from gsl_scale.errors import CorruptError, NotAStoreError
 from gsl_scale.store.edges import EdgeTable
-from gsl_scale.store.manifest import Manifest, Part, Table, read_manifest
+from gsl_scale.store.manifest import Manifest, Part, Table, part_path, read_manifest
 from gsl_scale.store.nodes import NodeTable, read_columns
 
 
@@ -55,13 +55,15 @@ class Artifact:
                     yield part, reason
 
     def _damage_of(self, part: Part) -> str | None:
-        path = self.folder / part.path
         try:
+            path = part_path(self.folder, part)
             size = path.stat().st_size
             if size != part.bytes:
                 return f"{size:,} bytes, expected {part.bytes:,}"
             with path.open("rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
+        except CorruptError as error:
+            return error.what
         except FileNotFoundError:
             return "missing"
         except OSError as error:

@@ -2,20 +2,18 @@
 
 Parts go into a hidden draft beside the final place; `publish` writes the manifest into the draft
 and swaps the two folders. A writer killed at any moment leaves the old artifact as it was. One
-writer at a time holds the claim, a lock that the kernel releases when its process dies.
+writer at a time holds the claim; one that lost it cannot write (`claim.py`).
 
-    .NAME.claim      who writes NAME now (locked while the writer lives)
-    .NAME.draft/     parts written so far; `sealed/` records those that are whole
+    .NAME.claim           who writes NAME now (locked while the writer lives)
+    .NAME.draft-ATTEMPT/  parts written so far; `sealed/` records those that are whole
 """
 
 import contextlib
 import ctypes
 import errno
-import fcntl
 import json
 import os
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -26,8 +24,20 @@ from typing import Any, Self
 
 from gsl_scale import __version__
 from gsl_scale.config import digest
-from gsl_scale.errors import ClaimedError, DiskFullError, NotAStoreError
+from gsl_scale.errors import DiskFullError, NotAStoreError
 from gsl_scale.memory import peak_bytes
+from gsl_scale.store.claim import (
+    GONE,
+    clear,
+    drafts,
+    fenced,
+    is_claimed,
+    new_draft,
+    release_claim,
+    require_home,
+    take_claim,
+    take_over,
+)
 from gsl_scale.store.manifest import (
     FILE_NAME,
     InputFile,
@@ -56,22 +66,24 @@ class Draft(Parts):
         resume: bool = False,
     ) -> None:
         self.final = Path(os.path.abspath(final))  # noqa: PTH100 (resolve() would follow links)
-        super().__init__(self.final.with_name(f".{self.final.name}.draft"), plan, resume)
+        super().__init__(new_draft(self.final), plan, resume)
         self.kind = kind
         self.config, self.parents = config or {}, parents or {}
         self.inputs: list[InputFile] = []
         self.facts: dict[str, Any] = {}
         self.tables: dict[str, Table] = {}
         self._claim: int | None = None
+        self._published = False
         self._began = time.monotonic()
 
     def __enter__(self) -> Self:
         with explained(self.final):
             self._refuse_foreign_folder()
+            require_home(self.final)
             self.final.parent.mkdir(parents=True, exist_ok=True)
-            self._claim = _take_claim(self.final)
+            self._claim = take_claim(self.final)
             try:
-                _recover(self.final, self.folder)
+                _recover(self.final)
                 self._start_folder()
             except BaseException:
                 self._leave()
@@ -84,7 +96,11 @@ class Draft(Parts):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        lost = error is not None and not self._published and not self._is_held
         self._leave()
+        if lost:
+            clear(self.folder)  # what may have been made there anew
+            raise fenced(self.folder) from error
         if isinstance(error, OSError):
             with explained(self.final):
                 raise error
@@ -93,6 +109,11 @@ class Draft(Parts):
     def parts(self) -> Parts:
         """What a worker needs to write parts of this draft."""
         return Parts(self.folder, self.plan, self.resume)
+
+    @property
+    def _is_held(self) -> bool:
+        """Whether no other attempt has taken this draft over."""
+        return (self.folder / "plan.json").exists()
 
     def add_table(self, name: str, table: Table) -> None:
         self.tables[name] = table
@@ -114,6 +135,8 @@ class Draft(Parts):
             tables=self.tables,
             facts=self.facts,
         )
+        if not self._is_held:
+            raise fenced(self.folder)
         for extra in ("scratch", "sealed"):
             shutil.rmtree(self.folder / extra, ignore_errors=True)
         (self.folder / "plan.json").unlink(missing_ok=True)
@@ -121,6 +144,7 @@ class Draft(Parts):
             sync_folder(self.folder / name)
         write_manifest(self.folder, manifest)
         _swap(self.folder, self.final)
+        self._published = True
         return manifest
 
     def _refuse_foreign_folder(self) -> None:
@@ -145,88 +169,55 @@ class Draft(Parts):
                 "shards": [self.plan.num_nodes, self.plan.num_shards],
             }
         )
-        plan_file = self.folder / "plan.json"
-        same = self.resume and plan_file.exists() and plan_file.read_text() == wanted
-        if not same and self.folder.exists():
-            shutil.rmtree(self.folder)
+        for left in drafts(self.final):
+            same = self.resume and not self.folder.exists() and _text(left / "plan.json") == wanted
+            if not (same and take_over(left, self.folder)):
+                clear(left)
         (self.folder / "sealed").mkdir(parents=True, exist_ok=True)
-        write_durably(plan_file, wanted)
+        write_durably(self.folder / "plan.json", wanted)
 
     def _leave(self) -> None:
         if not self.resume:
             shutil.rmtree(self.folder, ignore_errors=True)
         if self._claim is not None:
-            claim_path(self.final).unlink(missing_ok=True)
-            os.close(self._claim)
+            release_claim(self.final, self._claim)
             self._claim = None
 
 
 def discard(final: Path) -> None:
     """Remove what an attempt at writing an artifact left behind, unless it still goes on."""
-    draft = final.with_name(f".{final.name}.draft")
-    if not draft.exists():
+    if not drafts(final):
         return
-    handle = _take_claim(final)
+    handle = take_claim(final)
     try:
-        shutil.rmtree(draft, ignore_errors=True)
+        for draft in drafts(final):
+            clear(draft)
     finally:
-        claim_path(final).unlink(missing_ok=True)
-        os.close(handle)
-
-
-def claim_path(final: Path) -> Path:
-    return final.with_name(f".{final.name}.claim")
+        release_claim(final, handle)
 
 
 def state(final: Path) -> str:
     """absent, claimed, partial or complete: what is at this place now."""
-    holder = claim_path(final)
-    try:
-        handle = os.open(holder, os.O_RDWR)
-    except OSError:
-        pass
-    else:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return "claimed"
-        finally:
-            os.close(handle)
+    if is_claimed(final):
+        return "claimed"
     if (final / FILE_NAME).exists():
         return "complete"
-    return "partial" if final.with_name(f".{final.name}.draft").exists() else "absent"
+    return "partial" if drafts(final) else "absent"
 
 
-def _take_claim(final: Path) -> int:
-    """Lock the claim file; the kernel lets go of it if this process dies."""
-    path = claim_path(final)
-    while True:
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(handle, 200).decode(errors="replace") or "another process"
-            os.close(handle)
-            raise ClaimedError(
-                f"{final} is being written by {holder}.",
-                "Two writers would spoil each other's parts.",
-                "Wait for it to end, or give another --out.",
-            ) from None
-        # The previous holder may have removed the file between our open and our lock.
-        with contextlib.suppress(FileNotFoundError):
-            if os.fstat(handle).st_ino == path.stat().st_ino:
-                break
-        os.close(handle)
-    os.ftruncate(handle, 0)
-    os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
-    return handle
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
-def _recover(final: Path, draft: Path) -> None:
+def _recover(final: Path) -> None:
     """Finish what a writer killed during `_swap` began."""
     old = final.with_name(f".{final.name}.old")
-    if not final.exists() and (draft / FILE_NAME).exists():
-        draft.rename(final)
+    for draft in drafts(final):
+        if not final.exists() and (draft / FILE_NAME).exists() and draft.suffix != GONE:
+            draft.rename(final)
     if final.exists():
         shutil.rmtree(old, ignore_errors=True)
     elif old.exists():
@@ -245,7 +236,7 @@ def _swap(draft: Path, final: Path) -> None:
             draft.rename(final)
             draft = old
         sync_folder(final.parent)
-        shutil.rmtree(draft, ignore_errors=True)
+        clear(draft)
     else:
         draft.rename(final)
         sync_folder(final.parent)

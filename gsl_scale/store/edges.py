@@ -12,8 +12,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from gsl_scale.store.manifest import Part, Table
+from gsl_scale.errors import CorruptError
+from gsl_scale.store.manifest import Part, Table, part_path
 from gsl_scale.store.parquet import open_parquet, write_parquet
 from gsl_scale.store.parts import Parts
 
@@ -88,16 +90,31 @@ class EdgeTable:
         return Edges(edges.src[low:high], edges.dst[low:high], edges.weight[low:high])
 
     def _read_part(self, part: Part, start: int, stop: int) -> Iterator[pa.Table]:
-        with open_parquet(self.folder / part.path) as file:
+        path = part_path(self.folder, part)
+        with open_parquet(path) as file:
+            if not file.schema_arrow.equals(SCHEMA) or file.metadata.num_rows != part.rows:
+                raise _not_as_recorded(path, "its columns or its number of rows")
             if start <= part.start and part.stop <= stop:
-                yield file.read()
+                yield self._checked(path, part, file.read())
                 return
             groups = []
             for group in range(file.metadata.num_row_groups):
                 src = file.metadata.row_group(group).column(0).statistics
                 if src is None or (src.min < stop and start <= src.max):  # None: no rows
                     groups.append(group)
-            yield file.read_row_groups(groups)
+            yield self._checked(path, part, file.read_row_groups(groups))
+
+    def _checked(self, path: Path, part: Part, edges: pa.Table) -> pa.Table:
+        """Ids are places in arrays: one that is not a node would be read past their end."""
+        for name, low, high in (("src", part.start, part.stop), ("dst", 0, self.num_nodes)):
+            ids = edges[name]
+            if ids.null_count or edges["weight"].null_count:
+                raise _not_as_recorded(path, "a value is missing")
+            if len(ids):
+                ends = pc.min_max(ids).as_py()
+                if ends["min"] < low or ends["max"] >= high:
+                    raise _not_as_recorded(path, f"{name} is not a node of {low} .. {high - 1}")
+        return edges
 
     def csr(self, start: int = 0, stop: int | None = None) -> Csr:
         """The same edges as rows; row 0 is node `start`."""
@@ -107,6 +124,12 @@ class EdgeTable:
         indptr = np.zeros(stop - start + 1, np.int64)
         np.cumsum(degrees, out=indptr[1:])
         return Csr(indptr, edges.dst, edges.weight)
+
+
+def _not_as_recorded(path: Path, what: str) -> CorruptError:
+    return CorruptError(
+        f"{path} is not what its manifest says: {what}.", next_step="Write the artifact again."
+    )
 
 
 @dataclass

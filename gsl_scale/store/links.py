@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gsl_scale.store.artifact import Artifact
-from gsl_scale.store.manifest import Part, Table
+from gsl_scale.store.manifest import Part, Table, part_path
 from gsl_scale.store.parts import Parts
 
 Ids = npt.NDArray[np.int64]
@@ -101,4 +101,4 @@ class LinkTable:
 
 
 def _map(folder: Path, part: Part) -> Any:
-    return np.load(folder / part.path, mmap_mode="r", allow_pickle=False)
+    return np.load(part_path(folder, part), mmap_mode="r", allow_pickle=False)

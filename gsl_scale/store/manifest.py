@@ -6,9 +6,16 @@ Reading one trusts nothing: any text may be in the file, and part paths stay ins
 import json
 import os
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from gsl_scale.config import digest
 from gsl_scale.errors import CorruptError, NewerSchemaError, NotAStoreError
@@ -16,6 +23,8 @@ from gsl_scale.store.shards import ShardPlan
 
 SCHEMA_VERSION = 1
 FILE_NAME = "manifest.json"
+# Tables that every reader takes to lie in the parts of the shard plan.
+_BY_SHARD = ("features", "edges", "labels", "ids")
 
 
 class Record(BaseModel):
@@ -81,6 +90,25 @@ class Manifest(Record):
     tables: dict[str, Table]
     facts: dict[str, Any]
 
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if not 1 <= self.num_shards <= max(self.num_nodes, 1):
+            raise ValueError(f"{self.num_nodes} nodes cannot lie in {self.num_shards} shards")
+        for name, table in self.tables.items():
+            if name in _BY_SHARD and len(table.parts) != self.num_shards:
+                raise ValueError(
+                    f"{name} has {len(table.parts)} parts for {self.num_shards} shards"
+                )
+            for shard, part in enumerate(table.parts):
+                start, stop = part.start, part.stop
+                if name in _BY_SHARD and (start, stop) != self.plan.bounds(shard):
+                    raise ValueError(f"{part.path} is not of the nodes of shard {shard}")
+                if name in _BY_SHARD and name != "edges" and part.rows != stop - start:
+                    raise ValueError(f"{part.path} has {part.rows} rows for {stop - start} nodes")
+                if not start <= stop <= self.num_nodes:
+                    raise ValueError(f"{part.path} is of nodes that are not there")
+        return self
+
     @property
     def plan(self) -> ShardPlan:
         return ShardPlan(self.num_nodes, self.num_shards)
@@ -125,9 +153,13 @@ def sync_folder(folder: Path) -> None:
 
 def read_manifest(folder: Path) -> Manifest:
     path = folder / FILE_NAME
+    if not path.exists():
+        raise _not_a_store(folder)
+    if not path.is_file():  # a pipe would never end
+        raise _corrupt(path, "it is not a file")
     try:
         text = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         raise _not_a_store(folder) from None
     try:
         body = json.loads(text)
@@ -143,7 +175,7 @@ def read_manifest(folder: Path) -> Manifest:
             "Upgrade gsl-scale, or write the artifact again with this release.",
         )
     checksum = body.pop("checksum", None)
-    if checksum != digest(body):
+    if checksum != _digest_of(body):
         raise _corrupt(path, "its checksum does not match its content")
     try:
         return Manifest.model_validate(body)
@@ -151,6 +183,23 @@ def read_manifest(folder: Path) -> Manifest:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise _corrupt(path, f"{where}: {first['msg']}") from None
+
+
+def _digest_of(body: dict[str, Any]) -> str | None:
+    try:
+        return digest(body)
+    except (ValueError, RecursionError):  # text that is no Unicode; nested without end
+        return None
+
+
+def part_path(folder: Path, part: Part) -> Path:
+    """Where a part lies: a plain file inside its artifact, also where links lead."""
+    path = folder / part.path
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise _corrupt(path, "it leads out of the artifact")
+    if path.exists() and not path.is_file():
+        raise _corrupt(path, "it is not a file")
+    return path
 
 
 def _not_a_store(folder: Path) -> NotAStoreError:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gsl_scale.errors import CorruptError, InputError
-from gsl_scale.store.manifest import Part, Table
+from gsl_scale.store.manifest import Part, Table, part_path
 from gsl_scale.store.parquet import open_parquet, write_parquet
 from gsl_scale.store.parts import Parts
 
@@ -102,7 +102,13 @@ class NodeTable:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.table.rows, int(self.table.columns["dim"])
+        dim = self.table.columns.get("dim", "")
+        if not (dim.isascii() and dim.isdigit()):
+            raise CorruptError(
+                f"{self.folder} does not say how many columns its rows have.",
+                next_step="Write the artifact again.",
+            )
+        return self.table.rows, int(dim)
 
     def parts(self) -> Iterator[tuple[Part, Rows]]:
         """One shard at a time, as views of the file, let go of before the next."""
@@ -135,7 +141,7 @@ class NodeTable:
         return self._maps[part.path]
 
     def _open(self, part: Part) -> npt.NDArray[Any]:
-        path = self.folder / part.path
+        path = part_path(self.folder, part)
         try:
             mapped: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
@@ -144,10 +150,10 @@ class NodeTable:
             raise CorruptError(
                 f"{path} cannot be read: {error}", next_step="Write the artifact again."
             ) from None
-        if mapped.shape != (part.rows, self.shape[1]):
+        if mapped.shape != (part.rows, self.shape[1]) or mapped.dtype.kind not in "fiu":
             raise CorruptError(
-                f"{path} holds {mapped.shape} numbers, its manifest says "
-                f"{(part.rows, self.shape[1])}.",
+                f"{path} holds {mapped.shape} of {mapped.dtype}, its manifest says "
+                f"{(part.rows, self.shape[1])} numbers.",
                 next_step="Write the artifact again.",
             )
         return mapped
@@ -157,6 +163,14 @@ def read_columns(folder: Path, table: Table) -> pa.Table:
     """A whole Parquet node table, in node order."""
     pieces = []
     for part in table.parts:
-        with open_parquet(folder / part.path) as file:
+        path = part_path(folder, part)
+        with open_parquet(path) as file:
             pieces.append(file.read())
+        found = {field.name: str(field.type) for field in pieces[-1].schema}
+        if found != table.columns or len(pieces[-1]) != part.rows:
+            raise CorruptError(
+                f"{path} holds {len(pieces[-1]):,} rows of {found}, its manifest says "
+                f"{part.rows:,} of {table.columns}.",
+                next_step="Write the artifact again.",
+            )
     return pa.concat_tables(pieces)

@@ -6,20 +6,26 @@ belong to it are its header. Older checkpoints, and versions that none needs, ar
 
 import json
 import os
+import re
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import TypeAdapter
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from gsl_scale.errors import CorruptError
 from gsl_scale.store.manifest import sync_folder
 from gsl_scale.train.history import History
 
 _NAME = "checkpoint-{:07d}.safetensors"
+_NAMED = re.compile(r"checkpoint-(\d{7,})\.safetensors")
+_KINDS = ("sketch", "anchor")  # of graphs that have versions
+_HISTORY = TypeAdapter(History)
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ class Checkpoint:
         return cls(tensors, history, versions)
 
     def load_into(self, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+        self._require_fit(model, optimiser)
         model.load_state_dict(
             {name[6:]: value for name, value in self.tensors.items() if name.startswith("model.")}
         )
@@ -51,6 +58,24 @@ class Checkpoint:
                 state.setdefault(int(number), {})[key[0]] = value
         groups: list[Any] = optimiser.state_dict()["param_groups"]
         optimiser.load_state_dict({"state": state, "param_groups": groups})
+
+    def _require_fit(self, model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+        """The tensors of this very model and its optimiser, and no others."""
+        wanted = {f"model.{name}": value.shape for name, value in model.state_dict().items()}
+        given = [p for group in optimiser.param_groups for p in group["params"]]
+        for number, parameter in enumerate(given):
+            shapes = {"step": torch.Size(), "exp_avg": parameter.shape}
+            for key, shape in (shapes | {"exp_avg_sq": parameter.shape}).items():
+                if f"optimiser.{number}.{key}" in self.tensors:
+                    wanted[f"optimiser.{number}.{key}"] = shape
+        found = {name: value.shape for name, value in self.tensors.items()}
+        if found != wanted or not all(v.is_floating_point() for v in self.tensors.values()):
+            raise CorruptError(
+                "The last checkpoint is not of this model.",
+                "Its tensors have other names, shapes or types.",
+                "Start the stage over: --from train",
+                stage="train",
+            )
 
 
 class Checkpoints:
@@ -95,11 +120,16 @@ class Checkpoints:
                 with safe_open(path, "pt") as file:
                     header = file.metadata()
                     tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                history = History(**json.loads(header["history"]))
-                versions = {str(k): int(v) for k, v in json.loads(header["versions"]).items()}
-            except (SafetensorError, OSError, ValueError, TypeError, KeyError):
+                history = _HISTORY.validate_json(header["history"], strict=True)
+                versions = {kind: int(json.loads(header["versions"])[kind]) for kind in _KINDS}
+            except (
+                SafetensorError, OSError, ValueError, TypeError, KeyError, RecursionError,
+                OverflowError,
+            ):  # fmt: skip
                 continue
-            if all(version_folder(self._folder, *one).is_dir() for one in versions.items()):
+            if _is_whole(history) and all(
+                version_folder(self._folder, *one).is_dir() for one in versions.items()
+            ):
                 return Checkpoint(tensors, history, versions)
         return None
 
@@ -110,7 +140,16 @@ class Checkpoints:
         return int(paths[-1].stem.split("-")[1]) if paths else 0
 
     def _paths(self) -> list[Path]:
-        return sorted(self._folder.glob("checkpoint-*.safetensors"))
+        found = self._folder.glob("checkpoint-*.safetensors")
+        return sorted(path for path in found if _NAMED.fullmatch(path.name) and path.is_file())
+
+
+def _is_whole(history: History) -> bool:
+    """As many entries of each kind, at steps that follow each other."""
+    steps = history.step
+    return len(steps) == len(history.loss) == len(history.kept) and all(
+        a < b for a, b in zip([0, *steps], steps, strict=False)
+    )
 
 
 def version_folder(work: Path, kind: str, number: int) -> Path:

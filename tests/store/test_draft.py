@@ -123,7 +123,7 @@ class TestWithoutAtomicExchange:
         self.publish(tmp_path / "s", 1)
         self.publish(tmp_path / "new", 2)
         (tmp_path / "s").rename(tmp_path / ".s.old")
-        (tmp_path / "new").rename(tmp_path / ".s.draft")
+        (tmp_path / "new").rename(tmp_path / ".s.draft-1")
         with begin(tmp_path / "s"):
             assert self.version(tmp_path / "s") == 2
         assert [p.name for p in tmp_path.iterdir()] == ["s"]

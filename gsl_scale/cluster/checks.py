@@ -1,0 +1,65 @@
+"""Whether a cluster can run a config: what was found there against what is needed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from gsl_scale.cluster.probe import Facts, NodeFacts
+from gsl_scale.config import AUTO, Run
+from gsl_scale.errors import ClusterError
+from gsl_scale.memory import size
+
+
+def require(facts: Facts, run: Run, out: Path, client: dict[str, str]) -> None:
+    """Raise with everything that is in the way."""
+    found = list(_problems(facts, run, out, client))
+    if found:
+        raise ClusterError(
+            "The cluster cannot run this:\n" + "\n".join(f"  {line}" for line in found),
+            "Nothing was launched.",
+            "Mend this, or change run.workers, run.threads, run.memory or --out.",
+        )
+
+
+def _problems(facts: Facts, run: Run, out: Path, client: dict[str, str]) -> Iterator[str]:
+    if facts.trouble:
+        yield facts.trouble
+        return
+    for node in facts.nodes:
+        if node.trouble:
+            yield f"{node.name}: {node.trouble}"
+            continue
+        for package, here in client.items():
+            there = node.versions.get(package, "missing")
+            if there != here:
+                yield f"{node.name} has {package} {there}, here it is {here}"
+        if not (node.sees and node.writes):
+            yield f"{node.name} does not share {out}: all nodes must see it at the same path"
+    yield from _shortages(facts, run)
+
+
+def _shortages(facts: Facts, run: Run) -> Iterator[str]:
+    """A worker needs all it needs on one node."""
+    if run.workers == 0:
+        return
+    needs = {"cpus": float(facts.threads)}
+    if run.device == "cuda":
+        needs["gpus"] = 1.0
+    if run.memory != AUTO:
+        needs["memory"] = run.memory * 2**30
+    places = sum(_places(node, needs) for node in facts.nodes)
+    if places < run.workers:
+        wanted = ", ".join(_named(name, amount) for name, amount in needs.items())
+        yield f"{run.workers} workers with {wanted} each; there is room for {places}:"
+        for node in facts.nodes:
+            has = ", ".join(_named(name, getattr(node, name)) for name in needs)
+            yield f"  {node.name} has {has}"
+
+
+def _places(node: NodeFacts, needs: dict[str, float]) -> int:
+    return min(int(getattr(node, name) // amount) for name, amount in needs.items())
+
+
+def _named(name: str, amount: float) -> str:
+    if name == "memory":
+        return f"{size(int(amount))} memory"
+    return f"{amount:g} {name.upper()[:-1]}{'s' if amount != 1 else ''}"

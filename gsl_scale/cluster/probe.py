@@ -1,0 +1,128 @@
+"""Runs on the cluster, as a job of its own, before a config does: what is there?
+
+    python -m gsl_scale.cluster.probe config.yaml OUT
+
+Asks every node for its versions and resources and whether it sees the run folder, and looks up how
+far an earlier job came. The answer is the last line it prints. Leaves nothing behind.
+"""
+
+import contextlib
+import json
+import secrets
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gsl_scale.cluster.versions import versions_here
+from gsl_scale.config import Config
+from gsl_scale.config_file import load_config
+from gsl_scale.errors import GslError
+
+MARK = "gsl-scale probe: "
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    name: str
+    cpus: float = 0.0
+    gpus: float = 0.0
+    memory: float = 0.0  # bytes
+    versions: dict[str, str] = field(default_factory=dict)
+    sees: bool = False  # what another node wrote into the run folder
+    writes: bool = False  # into it
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    nodes: list[NodeFacts]
+    threads: int  # of a worker
+    stages: list[dict[str, Any]]  # state of each, as `gsl-scale status` has it
+    trouble: str = ""  # with the input or the run folder, on the head
+
+
+def main(file: str, out: str) -> None:
+    facts = look(load_config(file), Path(out))
+    sys.stdout.write(f"{MARK}{json.dumps(asdict(facts))}\n")
+
+
+def look(config: Config, out: Path) -> Facts:
+    from gsl_scale.engine import threads_per_worker
+    from gsl_scale.ingest import input_paths
+    from gsl_scale.pipeline import STAGES, stage_status
+
+    threads = threads_per_worker(config.run) if config.run.workers else 1
+    was_there = out.exists()
+    sign = out / f".probe-{secrets.token_hex(8)}"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        sign.write_text(sign.name)
+    except OSError as error:
+        return Facts([], threads, [], f"{out} cannot be written: {error.strerror}")
+    try:
+        stages = [vars(stage_status(config, out, stage)) for stage in STAGES]
+        if stages[0]["state"] != "complete":
+            for _, path in input_paths(config.data):
+                if not path.exists():
+                    return Facts([], threads, stages, f"{path} does not exist there")
+        return Facts(_ask_all(sign), threads, stages)
+    except GslError as error:
+        return Facts([], threads, [], error.what)
+    finally:
+        for left in out.glob(f"{sign.name}*"):
+            left.unlink(missing_ok=True)
+        if not was_there:
+            with contextlib.suppress(OSError):
+                out.rmdir()
+
+
+def _ask_all(sign: Path) -> list[NodeFacts]:
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    ray.init(log_to_driver=False, include_dashboard=False)
+    asked: dict[Any, dict[str, Any]] = {}
+    nodes: Any = ray.nodes()  # type: ignore[no-untyped-call]
+    for node in nodes:
+        if node["Alive"]:
+            there: Any = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            remote: Any = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=there)(_answer)
+            asked[remote.remote(str(sign), node["NodeID"])] = node
+    done, _ = ray.wait(list(asked), num_returns=len(asked), timeout=_SECONDS)
+    found = [_facts(node, sign, ray, ref if ref in done else None) for ref, node in asked.items()]
+    ray.shutdown()
+    return found
+
+
+def _answer(sign: str, node: str) -> dict[str, Any]:
+    """On each node."""
+    path = Path(sign)
+    answer: dict[str, Any] = {"versions": versions_here(), "sees": False}
+    with contextlib.suppress(OSError):
+        answer["sees"] = path.read_text() == path.name
+        path.with_name(f"{path.name}-{node}").write_text(node)
+    return answer
+
+
+def _facts(node: dict[str, Any], sign: Path, ray: Any, ref: Any) -> NodeFacts:
+    resources = node["Resources"]
+    known: dict[str, Any] = {
+        "name": node.get("NodeName") or node["NodeManagerAddress"],
+        "cpus": resources.get("CPU", 0.0),
+        "gpus": resources.get("GPU", 0.0),
+        "memory": resources.get("memory", 0.0),
+    }
+    if ref is None:
+        return NodeFacts(**known, trouble=f"did not answer in {_SECONDS:.0f} seconds")
+    try:
+        answer = ray.get(ref)
+    except ray.exceptions.RayError as error:
+        return NodeFacts(**known, trouble=(str(error).splitlines() or ["failed"])[-1])
+    writes = sign.with_name(f"{sign.name}-{node['NodeID']}").exists()
+    return NodeFacts(**known, **answer, writes=writes)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

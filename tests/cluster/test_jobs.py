@@ -1,0 +1,33 @@
+"""What is decided before a job is launched, without a cluster."""
+
+import pytest
+
+from gsl_scale.cluster.access import Access
+from gsl_scale.cluster.jobs import Jobs, _refuse_stale, _states
+from gsl_scale.cluster.probe import Facts
+from gsl_scale.errors import ClusterError, StaleArtifactError
+
+
+def facts(**states: str) -> Facts:
+    return Facts(
+        [],
+        1,
+        [
+            {"stage": stage, "state": state, "why": "k was 1, is 2"}
+            for stage, state in states.items()
+        ],
+    )
+
+
+def test_only_the_stages_that_are_asked_for():
+    found = facts(ingest="complete", knn="partial", train="stale")
+    assert _states(found, "knn") == {"ingest": "complete", "knn": "partial"}
+    _refuse_stale(found, "knn")
+    with pytest.raises(StaleArtifactError, match="train is stale: k was 1, is 2"):
+        _refuse_stale(found, None)
+
+
+def test_a_cluster_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ClusterError, match="http://127.0.0.1:9 cannot be reached"):
+        Jobs(Access(address="http://127.0.0.1:9"))
