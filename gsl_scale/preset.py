@@ -55,7 +55,7 @@ def resolve(config: Config, shape: Shape) -> Config:
             "representation": 128 if small else 64,
             "projection": 128 if small else 64,
             "batch": min(n, 512 if small else 2048),
-            "fanout": "all" if n < _SAMPLED else (8, 5),
+            "fanout": "all" if n < _SAMPLED else (4, 4),
         },
         "anchor": {"budget": 2 * k, "c": 10 if n < _SAMPLED else 100},
         "train": {"steps": 300 if small else 600, "refresh": 20 if n < _SAMPLED else 100},
