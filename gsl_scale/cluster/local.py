@@ -10,6 +10,7 @@ file for you alone; the dashboard listens on loopback.
     FOLDER/NODE.log       what `ray start` said
 """
 
+import contextlib
 import json
 import os
 import secrets
@@ -72,13 +73,14 @@ def start(folder: Path, num_nodes: int, cpus: int, dashboard_port: int) -> Acces
     make_token(token_file)
     dashboard = _free_port(dashboard_port)
     port = _free_port()
-    # Short, because Ray puts sockets there, whose paths may have 107 bytes.
+    # Short, because Ray puts sockets there, whose paths may have 107 bytes; and a folder around
+    # Ray's own, which Ray opens to everyone.
     temporary = tempfile.mkdtemp(prefix="gsl-ray-")
     state = Nodes(mark=secrets.token_hex(8), gcs=_address(port), temporary=temporary, nodes=[])
     access = Access(address=f"http://127.0.0.1:{dashboard}", token_file=str(token_file))
     head = ["--head", f"--port={port}", "--num-cpus=0", "--include-dashboard=true",
             "--dashboard-host=127.0.0.1", f"--dashboard-port={dashboard}",
-            f"--ray-client-server-port={_free_port()}", f"--temp-dir={temporary}"]  # fmt: skip
+            f"--ray-client-server-port={_free_port()}", f"--temp-dir={temporary}/ray"]  # fmt: skip
     try:
         state = _add(folder, state, "head", head, 0)
         _wait(folder, access, 1)
@@ -160,8 +162,11 @@ def stop(folder: Path) -> int:
     limit = time.monotonic() + _SECONDS_TO_STOP
     while time.monotonic() < limit and any(_belonging(state.mark)):
         time.sleep(0.2)
-    for process in _belonging(state.mark):
-        process.kill()
+    left = list(_belonging(state.mark))
+    for process in left:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(left, timeout=_SECONDS_TO_STOP)
     shutil.rmtree(state.temporary, ignore_errors=True)
     for name in ("nodes.json", FILE_NAME, "token"):
         (folder / name).unlink(missing_ok=True)

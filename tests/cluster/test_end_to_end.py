@@ -55,10 +55,17 @@ def command(environ, *words, within=150) -> subprocess.CompletedProcess:
 def cluster(environ):
     started = command(environ, "cluster", "start", "--nodes", 2, "--cpus", 2, "--port", 0, "--json")
     assert started.returncode == 0, started.stderr
+    session = Path(
+        json.loads((Path(environ["HOME"]) / ".gsl_scale/cluster/nodes.json").read_text())[
+            "temporary"
+        ]
+    )
+    assert session.stat().st_mode & 0o077 == 0
     yield json.loads(started.stdout)
     stopped = command(environ, "cluster", "stop")
     assert stopped.returncode == 0, stopped.stderr
     assert not list(raylets(environ))
+    assert not session.exists()
 
 
 def raylets(environ):
