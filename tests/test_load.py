@@ -194,7 +194,7 @@ def test_damage_is_found(tmp_path, learned_run):
     with pytest.raises(CorruptError, match=r"part-00001.parquet is damaged"):
         load_graph(tmp_path / "graph").to_scipy()
     part.write_bytes((tmp_path / "graph/edges/part-00000.parquet").read_bytes())
-    with pytest.raises(CorruptError, match=r"part-00001.parquet holds 0 edges of nodes 20 to 39"):
+    with pytest.raises(CorruptError, match=r"part-00001.parquet is not what its manifest says"):
         load_graph(tmp_path / "graph").to_scipy()
 
 

@@ -60,7 +60,8 @@ def test_lost_workers_and_a_lost_node(undisturbed, ray_here, tmp_path):
     assert len(run.events("step")) - 50 <= 3 * REFRESH
     assert run.is_like(undisturbed)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "config.yaml", "data", "embeddings", "graph", "knn", "tensorboard", "train.jsonl",
+        "config.yaml", "data", "embeddings", "graph", "knn", "report.html", "tensorboard",
+        "train.jsonl",
     ]  # fmt: skip
 
 
