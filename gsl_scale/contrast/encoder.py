@@ -31,11 +31,11 @@ def _aggregated(block: Block, weight: Tensor, mask: Tensor | None) -> Tensor:
     """G X W, multiplied in the cheaper order."""
     few = 2 * block.inner.pattern.shape[0] < block.inner.pattern.shape[1]
     if few and block.features.sparse is None:
+        summed = block.inner @ block.features.dense
         if mask is None:
-            return (block.inner @ block.features.dense) @ weight
+            return summed @ weight
         shown = mask.nonzero().squeeze(1)
-        rows = block.features.dense.index_select(1, shown)
-        return (block.inner @ rows) @ weight.index_select(0, shown)
+        return summed.index_select(1, shown) @ weight.index_select(0, shown)
     return block.inner @ block.features.times(weight, mask)
 
 

@@ -44,6 +44,15 @@ def edge_dot(graph: Pattern, a: Tensor, b: Tensor) -> Tensor:
     return out
 
 
+def edge_dot_at(graph: Pattern, x: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
+    """For every edge (i, j) the dot product of x[at[i]] and x[j]; and x[at]. No row twice."""
+    if _on_dgl:
+        rows = pick(x, at)
+        return edge_dot(graph, rows, x), rows
+    out: tuple[Tensor, Tensor] = _EdgeDotAt.apply(graph, x, at)  # type: ignore[no-untyped-call]
+    return out
+
+
 def pick(values: Tensor, chosen: Tensor) -> Tensor:
     """Some of the values (weights of edges, rows of nodes), none of them twice."""
     out: Tensor = _Pick.apply(values, chosen)  # type: ignore[no-untyped-call]
@@ -91,6 +100,27 @@ class _EdgeDot(torch.autograd.Function):
             ctx.graph.csr(grad) @ b if for_a else None,
             ctx.graph.csr_t(grad) @ a if for_b else None,
         )
+
+
+class _EdgeDotAt(torch.autograd.Function):
+    """All gradients of x add up in one matrix: it is the largest there is in a step, and to make,
+    fill and add several of them took longer than the dot products."""
+
+    @staticmethod
+    def forward(ctx: Any, graph: Pattern, x: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.graph = graph
+        ctx.set_materialize_grads(False)
+        rows = x[at]
+        ctx.save_for_backward(rows, x, at)
+        return _sampled(graph, rows, x), rows
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor, grad_rows: Tensor | None) -> tuple[None, Tensor, None]:
+        rows, x, at = ctx.saved_tensors
+        whole: Tensor = ctx.graph.csr_t(grad) @ rows
+        mine = ctx.graph.csr(grad) @ x
+        whole[at] += mine if grad_rows is None else mine + grad_rows
+        return None, whole, None
 
 
 class _Pick(torch.autograd.Function):

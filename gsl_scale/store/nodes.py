@@ -126,13 +126,18 @@ class NodeTable:
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def rows(self, nodes: npt.NDArray[np.int64]) -> Rows:
-        """The rows of these nodes, in their order; only those pages are read."""
-        starts = np.array([part.start for part in self.table.parts])
-        owner = np.searchsorted(starts, nodes, side="right") - 1
+        """A copy of the rows of these nodes, in their order; only those pages are read."""
         out = np.empty((len(nodes), self.shape[1]), self._map(self.table.parts[0]).dtype)
-        for shard in np.unique(owner):
-            mine = owner == shard
-            out[mine] = self._map(self.table.parts[shard])[nodes[mine] - starts[shard]]
+        if (nodes[1:] < nodes[:-1]).any():
+            order = np.argsort(nodes, kind="stable")
+            out[order] = self.rows(nodes[order])
+            return out
+        borders = np.searchsorted(nodes, [part.start for part in self.table.parts])
+        for part, first, last in zip(
+            self.table.parts, borders, np.append(borders[1:], len(nodes)), strict=True
+        ):
+            here = nodes[first:last] - part.start
+            np.take(self._map(part), here, axis=0, out=out[first:last], mode="clip")
         return out
 
     def _map(self, part: Part) -> npt.NDArray[Any]:

@@ -12,7 +12,7 @@ from torch import Tensor
 from gsl_scale.config import Config
 from gsl_scale.contrast.views import ANCHOR, LEARNER, key_of
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.ops import edge_dot, pick
+from gsl_scale.graph.ops import edge_dot_at
 from gsl_scale.graph.sample import Block, Hop, hop
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.store.links import LinkTable
@@ -68,20 +68,16 @@ class SampledBatch:
         unit = F.normalize(embeddings, dim=1)
         if self._exact:
             around = self._around
-            unit_here = pick(unit, around.at)
-            weights = edge_weights(around, unit_here, unit)
+            weights, unit = edge_weights(around, unit)
             degree = Graph(around.pattern, weights) @ weights.new_ones(len(around.nodes), 1)
-            unit = unit_here
         else:
             degree = self._here(self.graphs.degree[inner.nodes])[:, None]
         scale = degree.rsqrt()
         graphs = []
         for edges in (inner, outer):
-            unit_rows, scale_rows = pick(unit, edges.at), pick(scale, edges.at)
-            weights = edge_weights(edges, unit_rows, unit)
-            both = edge_dot(edges.pattern, scale_rows, scale)
+            weights, unit = edge_weights(edges, unit)
+            both, scale = edge_dot_at(edges.pattern, scale, edges.at)
             graphs.append(Graph(edges.pattern, weights * both / edges.chance))
-            unit, scale = unit_rows, scale_rows
         features = self.graphs.features.of(inner.nodes)
         return Block(graphs[1], graphs[0], features, self._here(outer.nodes))
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from gsl_scale.anchor import heaviest
 from gsl_scale.config import Run
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.ops import edge_dot
+from gsl_scale.graph.ops import edge_dot, edge_dot_at
 from gsl_scale.graph.sample import Hop, hop
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.postprocess import weights_of
@@ -45,16 +45,16 @@ class ScaledRows:
     device: torch.device = CPU
 
     def of(self, nodes: Ids) -> Features:
-        return self._features(self.table.rows(nodes))
+        return self._features(self.table.rows(nodes).astype(np.float32, copy=False))
 
     def between(self, start: int, stop: int) -> Features:
-        return self._features(self.table.read(start, stop))
+        return self._features(self.table.read(start, stop).astype(np.float32))
 
-    def _features(self, rows: npt.NDArray[np.floating]) -> Features:
-        scaled = rows.astype(np.float32)
+    def _features(self, rows: Vector) -> Features:
+        """Of a copy, which may be written to."""
         if self.scale != 1.0:
-            scaled *= np.float32(self.scale)
-        return Features(torch.from_numpy(scaled).to(self.device), None)
+            rows *= np.float32(self.scale)
+        return Features(torch.from_numpy(rows).to(self.device), None)
 
 
 def in_steps(plan: ShardPlan, shard: int) -> Iterator[Ids]:
@@ -116,13 +116,13 @@ def weighed(sketch: LinkTable, embeddings: NodeTable, nodes: Ids) -> tuple[Hop, 
     """All edges of these nodes, and their weights in S before normalisation."""
     around = hop(sketch, nodes)
     unit = F.normalize(torch.from_numpy(embeddings.rows(around.nodes)), dim=1)
-    return around, edge_weights(around, unit[around.at], unit)
+    return around, edge_weights(around, unit)[0]
 
 
-def edge_weights(edges: Hop, rows: Tensor, columns: Tensor) -> Tensor:
-    """In S before normalisation, from rows of length 1."""
-    similarity = edge_dot(edges.pattern, rows, columns)
-    return weights_of(similarity, edges.value, edges.is_loop)
+def edge_weights(edges: Hop, unit: Tensor) -> tuple[Tensor, Tensor]:
+    """In S before normalisation, from the nodes' embeddings of length 1; and those of the rows."""
+    similarity, rows = edge_dot_at(edges.pattern, unit, edges.at)
+    return weights_of(similarity, edges.value, edges.is_loop), rows
 
 
 def degrees(sketch: LinkTable, embeddings: NodeTable, nodes: Ids) -> Tensor:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gsl_scale.graph import Graph, Pattern, edge_dot, spmm
+from gsl_scale.graph.ops import edge_dot_at
 
 
 def random_pattern(rows, columns, density, seed):
@@ -45,6 +46,16 @@ def test_both_agree_with_dense_matrices(rows, columns, density, seed):
     expected = (a @ x.T)[pattern.rows, pattern.indices]
     assert torch.allclose(edge_dot(pattern, a, x), expected, atol=1e-5)
     assert torch.allclose(pattern.csr_t(weights).to_dense(), full.T)
+
+
+def test_rows_that_are_among_the_columns():
+    pattern, at = random_pattern(4, 9, 0.5, 2), torch.tensor([1, 3, 4, 8])
+    x = torch.randn(9, 3, dtype=torch.double, requires_grad=True)
+    both = edge_dot_at(pattern, x, at)
+    assert torch.allclose(both[0], edge_dot(pattern, x[at], x))
+    assert torch.equal(both[1], x[at])
+    assert torch.autograd.gradcheck(lambda x: edge_dot_at(pattern, x, at), (x,))
+    assert torch.autograd.gradcheck(lambda x: edge_dot_at(pattern, x, at)[0], (x,))
 
 
 def test_one_vector_with_itself():
