@@ -115,11 +115,17 @@ class _EdgeDotAt(torch.autograd.Function):
         return _sampled(graph, rows, x), rows
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor, grad_rows: Tensor | None) -> tuple[None, Tensor, None]:
+    def backward(
+        ctx: Any, grad: Tensor | None, grad_rows: Tensor | None
+    ) -> tuple[None, Tensor, None]:
         rows, x, at = ctx.saved_tensors
-        whole: Tensor = ctx.graph.csr_t(grad) @ rows
-        mine = ctx.graph.csr(grad) @ x
-        whole[at] += mine if grad_rows is None else mine + grad_rows
+        if grad is None:
+            whole = torch.zeros_like(x)
+        else:
+            whole = ctx.graph.csr_t(grad) @ rows
+            whole[at] += ctx.graph.csr(grad) @ x
+        if grad_rows is not None:
+            whole[at] += grad_rows
         return None, whole, None
 
 
