@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from gsl_scale.config_file import make_config
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.pipeline import run_pipeline
 from gsl_scale.store import Artifact
+from gsl_scale.store.matrix import edges_matrix
 from tests.reference import dense
 
 

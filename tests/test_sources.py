@@ -8,10 +8,10 @@ import torch
 from gsl_scale.config import depends_on
 from gsl_scale.config_file import make_config
 from gsl_scale.errors import ConfigError, InputError, StaleArtifactError
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.pipeline import run_pipeline
 from gsl_scale.sources import write_first_anchor
 from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.matrix import edges_matrix
 from tests.reference import dense
 
 NODES, K = 30, 3

@@ -23,13 +23,13 @@ from gsl_scale.errors import InputError
 from gsl_scale.evaluate.classify import Classifier, Task, classify
 from gsl_scale.extend.run import extend
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix, symmetric
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import write_data
 from gsl_scale.pipeline import run_pipeline
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.manifest import write_durably
+from gsl_scale.store.matrix import edges_matrix, symmetric
 
 _BLOCKS = ("data", "learner", "knn", "contrast", "anchor", "train", "evaluate")
 # What is judged: the graph of which run.

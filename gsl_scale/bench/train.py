@@ -44,13 +44,13 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
 
     from gsl_scale.bench.paper_step import paper_step
     from gsl_scale.graph.features import Features
-    from gsl_scale.graph.load import edges_matrix
     from gsl_scale.knn.exact import all_neighbours
     from gsl_scale.memory import keep_freed_memory, peak_bytes
     from gsl_scale.pipeline import prepare_process
     from gsl_scale.preset import Shape, resolve
     from gsl_scale.sources import write_first_anchor
     from gsl_scale.store.artifact import Artifact
+    from gsl_scale.store.matrix import edges_matrix
     from gsl_scale.train.loop import Seeds, Trainer
     from gsl_scale.train.whole import WholeGraphs
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gsl_scale.cli.options import AsJson, ConfigFile, Sets, print_json, report
+from gsl_scale.cli.options import AsJson, ConfigFile, First, Sets, Until, print_json, report
 from gsl_scale.config_file import load_config
 
 if TYPE_CHECKING:
@@ -33,12 +33,8 @@ def submit(
     address: Address = None,
     cluster: Cluster = None,
     wait: Wait = True,
-    first: Annotated[
-        str | None, typer.Option("--from", metavar="STAGE", help="Rebuild from this stage on.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="STAGE", help="Stop after this stage.")
-    ] = None,
+    first: First = None,
+    until: Until = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:

@@ -17,6 +17,12 @@ Sets = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key, e.g. knn.k=15. Repeatable."),
 ]
+First = Annotated[
+    str | None, typer.Option("--from", metavar="STAGE", help="Rebuild from this stage on.")
+]
+Until = Annotated[
+    str | None, typer.Option("--until", metavar="STAGE", help="Stop after this stage.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Report as JSON on standard output.")]
 Features = Annotated[
     str | None,

@@ -11,11 +11,13 @@ from gsl_scale.cli.options import (
     ConfigFile,
     EdgesFile,
     FillMissing,
+    First,
     IdColumn,
     LabelColumn,
     LabelsFile,
     MaybeConfig,
     Sets,
+    Until,
     config_from,
     one_config,
     own_tables,
@@ -40,13 +42,9 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="Run folder.", show_default="runs/CONFIG-NAME")
     ] = None,
-    first: Annotated[
-        str | None, typer.Option("--from", metavar="STAGE", help="Rebuild from this stage on.")
-    ] = None,
+    first: First = None,
     fresh: Fresh = False,
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="STAGE", help="Stop after this stage.")
-    ] = None,
+    until: Until = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:

@@ -13,12 +13,12 @@ from gsl_scale.evaluate import figures
 from gsl_scale.evaluate.classify import Classifier, Task, classify, logistic_regression
 from gsl_scale.evaluate.cluster import cluster_scores, kmeans
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix, symmetric
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.manifest import Manifest
+from gsl_scale.store.matrix import edges_matrix, symmetric
 from gsl_scale.store.nodes import write_columns
 
 KIND = "metrics"

@@ -12,7 +12,6 @@ from gsl_scale.config import Config, depends_on, digest
 from gsl_scale.evaluate.classify import Classifier, Score, Task, classify, train_gcn
 from gsl_scale.evaluate.cluster import cluster_scores
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import write_data
 from gsl_scale.knn.finder import Finder
@@ -23,6 +22,7 @@ from gsl_scale.preset import Shape, resolve
 from gsl_scale.sources import write_first_anchor
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.manifest import write_durably
+from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.train.loop import Trainer
 from gsl_scale.train.whole import WholeGraphs
 

@@ -19,7 +19,6 @@ from gsl_scale.contrast.encoder import Encoder
 from gsl_scale.errors import InputError
 from gsl_scale.extend.rows import JoinedRows
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.sample import Block
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.neighbours import Ids, Neighbours
@@ -27,6 +26,7 @@ from gsl_scale.knn.search import read_candidates
 from gsl_scale.learners import LEARNERS
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import Edges, EdgeTable
+from gsl_scale.store.matrix import edges_matrix
 
 
 @dataclass(frozen=True)

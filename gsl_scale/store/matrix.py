@@ -1,4 +1,4 @@
-"""An edge table as a matrix in memory. Needs no torch."""
+"""Edge tables as matrices in memory. Needs no torch."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -40,6 +40,12 @@ def edges_matrix(artifact: Artifact) -> sp.csr_matrix:
     matrix: sp.csr_matrix = sp.csr_matrix((weight, dst, indptr), shape=(num_nodes, num_nodes))
     matrix.has_canonical_format = True  # sorted, none twice: spares a look at every edge
     return matrix
+
+
+def symmetric(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """(W + W^T) / 2: how a graph of one-sided edges, such as candidates, becomes undirected."""
+    both: sp.csr_matrix = ((matrix + matrix.T) * np.float32(0.5)).tocsr()
+    return both
 
 
 def _whole(table: EdgeTable, part: Part) -> Edges:

@@ -7,13 +7,13 @@ from pydantic import BaseModel
 
 from gsl_scale.config import Config
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.knn.search import read_candidates
 from gsl_scale.memory import peak_bytes
 from gsl_scale.ranks import Ranks
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import explained
 from gsl_scale.store.manifest import Table, write_durably
+from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.store.parts import Parts
 from gsl_scale.store.tensors import write_tensors
 from gsl_scale.train.checkpoint import Checkpoints

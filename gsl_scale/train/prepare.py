@@ -5,11 +5,11 @@ from pathlib import Path
 from gsl_scale.config import Config
 from gsl_scale.context import learner_input
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.search import read_candidates
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
+from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.store.nodes import write_rows
 from gsl_scale.store.tensors import write_tensors
 

@@ -15,7 +15,6 @@ from gsl_scale.config import Config
 from gsl_scale.context import learner_input
 from gsl_scale.contrast.views import ANCHOR, LEARNER, drop_edges, key_of
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.sample import Block
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.finder import Finder
@@ -26,6 +25,7 @@ from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import Edges
 from gsl_scale.store.links import LinkTable, Rows
 from gsl_scale.store.manifest import Table
+from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.store.nodes import write_rows
 from gsl_scale.store.parts import Parts
 from gsl_scale.store.shards import ShardPlan

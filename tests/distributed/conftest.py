@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from gsl_scale.config import Config
 from gsl_scale.config_file import make_config
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.pipeline import run_pipeline
 from gsl_scale.store import Artifact
+from gsl_scale.store.matrix import edges_matrix
 
 REFRESH = 10
 

@@ -7,9 +7,9 @@ import torch
 from gsl_scale.contrast.encoder import Encoder
 from gsl_scale.errors import InputError
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.sample import Block
 from gsl_scale.graph.weighted import Graph, with_self_loops
+from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.store.tensors import read_tensors
 from tests.extend.conftest import NEW, OLD, Trial, artifacts
 from tests.reference import dense

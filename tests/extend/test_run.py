@@ -7,9 +7,9 @@ from gsl_scale.config import depends_on
 from gsl_scale.config_file import load_config
 from gsl_scale.errors import InputError, NotAStoreError, StaleArtifactError, UserError
 from gsl_scale.extend import neighbours
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.knn.search import search_knn
 from gsl_scale.pipeline import STAGES, run_pipeline, stage_status
+from gsl_scale.store.matrix import edges_matrix
 from tests.extend.conftest import NEW, OLD, Trial, artifacts
 
 

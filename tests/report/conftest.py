@@ -13,9 +13,9 @@ import pytest
 from gsl_scale.config_file import make_config
 from gsl_scale.evaluate.cluster import MEASURES
 from gsl_scale.evaluate.figures import figures
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.ingest.source import labels_table
 from gsl_scale.store import Artifact, Draft, EdgeShuffle, ShardPlan
+from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.store.nodes import write_columns, write_rows
 
 HISTORY = {

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gsl_scale.graph.load import edges_matrix, symmetric
 from gsl_scale.report.change import compare, graph_before, rows_of
 from gsl_scale.report.groups import Groups
 from gsl_scale.store import Artifact
+from gsl_scale.store.matrix import edges_matrix, symmetric
 
 
 @pytest.fixture(params=[True, False], ids=["given", "inferred"])

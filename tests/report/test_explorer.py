@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.report import explorer
 from gsl_scale.report.change import compare
 from gsl_scale.report.groups import Groups
 from gsl_scale.store import Artifact
+from gsl_scale.store.matrix import edges_matrix
 
 
 def explored(run):

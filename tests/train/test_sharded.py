@@ -8,13 +8,13 @@ from gsl_scale.config import depends_on
 from gsl_scale.config_file import make_config
 from gsl_scale.contrast.loss import nt_xent
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.ingest.write import write_data
 from gsl_scale.knn.search import read_candidates, search_knn
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.ranks import ALONE
 from gsl_scale.sources import write_first_anchor
 from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.train.loop import Trainer
 from gsl_scale.train.prepare import write_seen
 from gsl_scale.train.sharded import ShardedGraphs
