@@ -83,7 +83,7 @@ class Draft(Parts):
             self.final.parent.mkdir(parents=True, exist_ok=True)
             self._claim = take_claim(self.final)
             try:
-                _recover(self.final)
+                recover(self.final)
                 self._start_folder()
             except BaseException:
                 self._leave()
@@ -143,7 +143,7 @@ class Draft(Parts):
         for name in self.tables:
             sync_folder(self.folder / name)
         write_manifest(self.folder, manifest)
-        _swap(self.folder, self.final)
+        swap(self.folder, self.final)
         self._published = True
         return manifest
 
@@ -212,8 +212,8 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def _recover(final: Path) -> None:
-    """Finish what a writer killed during `_swap` began."""
+def recover(final: Path) -> None:
+    """Finish what a writer killed during `swap` began."""
     old = final.with_name(f".{final.name}.old")
     for draft in drafts(final):
         if not final.exists() and (draft / FILE_NAME).exists() and draft.suffix != GONE:
@@ -224,13 +224,13 @@ def _recover(final: Path) -> None:
         old.rename(final)
 
 
-def _swap(draft: Path, final: Path) -> None:
+def swap(draft: Path, final: Path) -> None:
     """Put the draft in its final place; what was there goes away."""
     sync_folder(draft)
     if final.exists():
         if not _exchange(draft, final):
             # No atomic exchange on this file system: for a moment neither is in place, and
-            # `_recover` completes the swap if we die in that moment.
+            # `recover` completes the swap if we die in that moment.
             old = final.with_name(f".{final.name}.old")
             final.rename(old)
             draft.rename(final)
