@@ -164,7 +164,8 @@ def export(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="File to write.", show_default="graph.ENDING")
+        Path | None,
+        typer.Option(help="File to write.", show_default="graph.ENDING", parser=here),
     ] = None,
     top_k: Annotated[
         int | None, typer.Option(min=1, help="Keep the heaviest edges of each node, this many.")

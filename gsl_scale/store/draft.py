@@ -83,7 +83,7 @@ class Draft(Parts):
             self.final.parent.mkdir(parents=True, exist_ok=True)
             self._claim = take_claim(self.final)
             try:
-                recover(self.final)
+                _recover(self.final)
                 self._start_folder()
             except BaseException:
                 self._leave()
@@ -212,7 +212,7 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def recover(final: Path) -> None:
+def _recover(final: Path) -> None:
     """Finish what a writer killed during `swap` began."""
     old = final.with_name(f".{final.name}.old")
     for draft in drafts(final):
@@ -230,7 +230,7 @@ def swap(draft: Path, final: Path) -> None:
     if final.exists():
         if not _exchange(draft, final):
             # No atomic exchange on this file system: for a moment neither is in place, and
-            # `recover` completes the swap if we die in that moment.
+            # `_recover` completes the swap if we die in that moment.
             old = final.with_name(f".{final.name}.old")
             final.rename(old)
             draft.rename(final)

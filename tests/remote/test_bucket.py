@@ -1,6 +1,7 @@
 """Objects, and what a store says when it does not do as asked."""
 
 import json
+import re
 
 import pytest
 
@@ -73,14 +74,14 @@ def test_a_network_that_is_gone_and_comes_back(store, server, monkeypatch):
 def strict(tmp_path):
     """A server that asks who is there, and knows one user."""
     server = Server(tmp_path / "log", INITIAL_NO_AUTH_ACTION_COUNT="4")
-    server.client().create_bucket(Bucket="guarded")
-    iam = server.client("iam")
-    iam.create_user(UserName="ann")
+    server.ask("PUT", "/guarded")
+    server.iam("CreateUser", UserName="ann")
     allowed = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
-    iam.put_user_policy(UserName="ann", PolicyName="all", PolicyDocument=policy)
-    key = iam.create_access_key(UserName="ann")["AccessKey"]
-    yield server, key["AccessKeyId"], key["SecretAccessKey"]
+    server.iam("PutUserPolicy", UserName="ann", PolicyName="all", PolicyDocument=policy)
+    made = server.iam("CreateAccessKey", UserName="ann").decode()
+    key, secret = (re.search(f"<{n}>(.*?)</", made)[1] for n in ("AccessKeyId", "SecretAccessKey"))
+    yield server, key, secret
     server.stop()
 
 

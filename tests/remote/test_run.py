@@ -122,7 +122,7 @@ def test_a_flipped_bit_is_found(store, gsl):
 def test_a_part_that_is_missing(store):
     push(store.uri, 1)
     part = next(key for key in store.objects("data/") if "part-00002" in key)
-    store.client.delete_object(Bucket=store.bucket, Key=f"runs/small/{part}")
+    store.delete(part)
     store.another_machine()
     with pytest.raises(CorruptError, match="part-00002.npy: missing"):
         fetch(store.uri)
