@@ -74,6 +74,8 @@ class Server:
         """Without a signature, which moto checks only if it is told to."""
         scope = f"AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/{service}/aws4_request"
         headers = {"Authorization": f"{scope}, SignedHeaders=host, Signature=0"}
+        if service == "s3":
+            headers["Content-Type"] = "application/octet-stream"
         request = urllib.request.Request(self.url + path, body, headers, method=method)
         with urllib.request.urlopen(request, timeout=30) as answer:
             return bytes(answer.read())
@@ -113,7 +115,7 @@ class Store:
         query = urllib.parse.urlencode({"list-type": 2, "prefix": f"runs/small/{below}"})
         found = self.server.ask("GET", f"/{self.bucket}?{query}").decode()
         names = [key.removeprefix("runs/small/") for key in re.findall("<Key>(.*?)</Key>", found)]
-        return [name for name in names if not name.endswith("/")]
+        return [name for name in names if name and not name.endswith("/")]
 
     def get(self, key: str) -> bytes:
         return self.server.ask("GET", f"/{self.bucket}/runs/small/{key}")
