@@ -53,7 +53,7 @@ def test_a_run_from_one_machine_read_and_gone_on_with_on_another(store, gsl, con
     out = tmp_path / "graph.csv"
     assert gsl("export", store.uri, "--out", out, "--with", "embeddings").code == 0 and out.exists()
     compared = gsl("diff", f"{store.uri}/knn", store.uri, "--json")
-    assert json.loads(compared.out)["labels"], compared.err
+    assert json.loads(compared.out)["homophily"], compared.err
     assert gsl("evaluate", store.uri, "--set", "evaluate.seeds=2").code == 0
     assert json.loads(store.get("metrics/manifest.json"))["config"]["evaluate.seeds"] == 2
     assert gsl("check", store.uri).code == 0
