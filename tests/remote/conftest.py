@@ -135,7 +135,7 @@ class Store:
     def asked(self, method: str, part: str) -> int:
         """How often the server was asked so, by what it wrote down."""
         lines = self.server.log.read_text().splitlines()
-        return sum(f'{method} /{self.bucket}/' in line and part in line for line in lines)
+        return sum(f"{method} /{self.bucket}/" in line and part in line for line in lines)
 
 
 class Wire:

@@ -2,7 +2,6 @@
 
 import json
 
-import duckdb
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -88,7 +87,6 @@ def test_a_flipped_bit_stops_a_run_and_a_rebuild_mends_it(store, gsl, config):
 
 
 def test_the_bare_folder_is_read_by_others(store, gsl, server, tmp_path):
-    """By pyarrow over HTTP; DuckDB's own S3 client is an extension that would be downloaded."""
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n2,1\n3,1\n1,3\n2,2\n")
     assert gsl("knn", tmp_path / "rows.csv", "--k", 2, "--out", store.uri).code == 0
     (part,) = (
@@ -96,11 +94,11 @@ def test_the_bare_folder_is_read_by_others(store, gsl, server, tmp_path):
     )
     table = pq.read_table(f"s3://{store.bucket}/runs/small/{part}?endpoint_override={server.url[7:]}"
                           "&scheme=http&region=us-east-1")  # fmt: skip
-    assert len(table) == 10 and duckdb.sql("select count(*) from table").fetchone() == (10,)
+    assert len(table) == 10
 
 
 def test_what_is_not_there(store, gsl, tmp_path):
-    for words in (("status",), ("show",), ("export",), ("evaluate",), ("check",)):
+    for words in (("status",), ("show",), ("export", "--format", "csv"), ("evaluate",), ("check",)):
         answer = gsl(*words, store.uri)
         assert answer.code == 2 and store.uri in answer.err, words
     answer = gsl("ingest", "configs/quickstart.yaml", "--out", store.uri)
