@@ -226,7 +226,7 @@ class RemoteRun:
             if not is_object and entry != version:
                 self.bucket.remove(f"{name}/{entry}")
         left = checkpoint.left_in(self.bucket)
-        if left is not None and left.name == name:
+        if left is None or left.name == name:  # none: perhaps one that was copied in part
             checkpoint.forget(self.bucket)
 
     @contextmanager
