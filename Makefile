@@ -33,7 +33,7 @@ test: lint type pytest ## lint, types and tests
 # The S3 server of the tests; its libraries need an older python-dateutil than ours.
 $(VENV)-s3/.installed: constraints-s3.txt
 	$(PYTHON) -m venv $(VENV)-s3
-	$(VENV)-s3/bin/pip install --quiet --disable-pip-version-check -c constraints-s3.txt 'moto[s3,iam,server]'
+	$(VENV)-s3/bin/pip install --quiet --disable-pip-version-check -c constraints-s3.txt 'moto[s3]' flask flask-cors
 	@touch $@
 
 pytest: $(VENV)/.installed-dev $(VENV)-s3/.installed ## tests only
