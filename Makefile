@@ -30,7 +30,13 @@ run: $(VENV)/.installed ## run the pipeline on the embedded default (Digits)
 
 test: lint type pytest ## lint, types and tests
 
-pytest: $(VENV)/.installed-dev ## tests only
+# The S3 server of the tests; its libraries need an older python-dateutil than ours.
+$(VENV)-s3/.installed: constraints-s3.txt
+	$(PYTHON) -m venv $(VENV)-s3
+	$(VENV)-s3/bin/pip install --quiet --disable-pip-version-check -c constraints-s3.txt 'moto[s3]' flask flask-cors
+	@touch $@
+
+pytest: $(VENV)/.installed-dev $(VENV)-s3/.installed ## tests only
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.installed-dev ## ruff
@@ -61,4 +67,4 @@ chaos: $(VENV)/.installed-dev ## 30 seeded kills of workers, nodes and drivers, 
 	$(BIN)/python -m tests.distributed.chaos
 
 clean: ## remove .venv and caches (never runs/)
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VENV)-s3 .mypy_cache .ruff_cache .pytest_cache

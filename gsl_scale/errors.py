@@ -90,3 +90,11 @@ class ClusterError(UserError):
 
 class FencedError(GslError):
     """Another attempt has taken over what this one was writing."""
+
+
+class StorageError(UserError):
+    """An object store that has no such place, or refuses what is asked of it."""
+
+
+class NetworkError(GslError):
+    """An object store that does not answer; what is on this machine is kept."""

@@ -20,6 +20,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from gsl_scale.errors import NotAStoreError, StaleArtifactError
+from gsl_scale.remote.places import bring_beside, local_copy
 from gsl_scale.selection import Selection, select
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import Edges
@@ -42,7 +43,8 @@ def load_graph(
 
     Args:
         folder: a run folder (its learned graph is meant), or an artifact with edges: `RUN/graph`,
-            `RUN/knn` (candidates), `RUN/data` (the given graph).
+            `RUN/knn` (candidates), `RUN/data` (the given graph). Or the URI of one (s3://, gs://),
+            which is brought here and verified first.
         top_k: keep an edge only if it is among the `top_k` heaviest of either of its ends (for
             candidates: of the node it belongs to).
         threshold: keep an edge only if its weight is at least this.
@@ -54,7 +56,8 @@ def load_graph(
         NotAStoreError: there is no graph at `folder`.
         UserError: `top_k` or `threshold` cannot be meant.
     """
-    return StoredGraph(open_graph(Path(folder)), Selection(top_k, threshold))
+    artifact = open_graph(local_copy(folder, ["graph"]))
+    return StoredGraph(artifact, Selection(top_k, threshold))
 
 
 def open_graph(folder: Path) -> Artifact:
@@ -172,6 +175,8 @@ class StoredGraph:
         """Another artifact of the same run, if it is the one that this graph was made from."""
         made_from = self.artifact.manifest.parents.get(stage)
         folder = self.artifact.folder.absolute().parent / stage
+        if made_from is not None:
+            bring_beside(folder, made_from)
         if made_from is None or not (folder / FILE_NAME).exists():
             raise NotAStoreError(
                 f"{self.artifact.folder} has no {name}, and there is no {folder} that has.",

@@ -7,10 +7,10 @@ and shards, and its bytes are still whole.
 import json
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gsl_scale import progress
 from gsl_scale.config import AUTO, Config, depends_on
@@ -21,6 +21,9 @@ from gsl_scale.ingest.inputs import changed
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import discard, state
 from gsl_scale.store.manifest import Manifest, write_durably
+
+if TYPE_CHECKING:
+    from gsl_scale.remote.run import RemoteRun
 
 EXTENDED = "extended"  # in the facts of data to which nodes were added (`gsl_scale/extend/`)
 
@@ -104,13 +107,21 @@ NAMES = tuple(stage.name for stage in STAGES)
 
 
 def run_pipeline(
-    config: Config, run: Path, *, first: str | None = None, until: str | None = None
+    config: Config,
+    run: Path,
+    *,
+    first: str | None = None,
+    until: str | None = None,
+    remote: "RemoteRun | None" = None,
 ) -> list[StageStatus]:
     """Run what is not complete, and go on where an attempt was cut short; `first` rebuilds from
-    that stage on, using nothing of earlier attempts; `until` stops after one."""
+    that stage on, using nothing of earlier attempts; `until` stops after one. If the run lies in an
+    object store (`remote`), `run` is its copy here, and each artifact is mirrored once done."""
     require_stage(first)
     require_stage(until)
     prepare_process(config)
+    if remote is not None and (there := _bring(config, remote, first, until)):
+        return there
     done: list[StageStatus] = []
     rebuild = built = False
     for stage in STAGES:
@@ -124,18 +135,59 @@ def run_pipeline(
                 _refuse_loss(run, stage)
                 discard(run / stage.folder)
             else:
-                _refuse_reuse(run, stage, status)
+                _refuse_reuse(f"{run / stage.folder}", stage, status)
             began = time.monotonic()
             _write_config(config, run)
-            stage.run(config, run)
+            with _mirrored(remote, stage):
+                stage.run(config, run)
             built = True
             status = stage_status(config, run, stage)
             progress.say(f"{stage.name}: done in {time.monotonic() - began:.1f} s")
         done.append(status)
+        if remote is not None:
+            remote.push(stage.folder, again=rebuild)
         if stage.name == until:
             break
     _write_page(run, done, built)
+    if remote is not None:
+        remote.push_files()
     return done
+
+
+def _mirrored(remote: "RemoteRun | None", stage: Stage) -> AbstractContextManager[None]:
+    """While a stage runs: its config and its checkpoints."""
+    if remote is None:
+        return nullcontext()
+    remote.push_files()
+    return remote.watched(stage.folder) if stage.name == "train" else nullcontext()
+
+
+def _bring(
+    config: Config, remote: "RemoteRun", first: str | None, until: str | None
+) -> list[StageStatus]:
+    """Bring what lies in the object store here: all that stages yet to be run may read. If none is
+    to be run, only small files, and what each stage is."""
+    done = []
+    with remote.view() as manifests:
+        for stage in STAGES:
+            if stage.name == first:
+                _refuse_loss(manifests, stage)
+                break
+            status = stage_status(config, manifests, stage)
+            _refuse_reuse(f"{remote.uri}/{stage.folder}", stage, status)
+            done.append(status)
+            if stage.name == until:
+                break
+    remote.fetch_files()
+    if first is None and all(status.state == "complete" for status in done):
+        for stage in STAGES[: len(done)]:
+            remote.push(stage.folder)  # what an attempt before could not
+            progress.say(f"{stage.name}: complete in {remote.uri}, skipped")
+        return done
+    names = {status.stage for status in done if status.state == "complete"}
+    remote.fetch([stage.folder for stage in STAGES if stage.name in names])
+    remote.restore_checkpoint(forget=first is not None)
+    return []
 
 
 def _write_page(run: Path, done: list[StageStatus], built: bool) -> None:
@@ -208,11 +260,11 @@ def _shown(value: Any) -> str:
     return "not set" if value is None else str(value)
 
 
-def _refuse_reuse(run: Path, stage: Stage, status: StageStatus) -> None:
+def _refuse_reuse(place: str, stage: Stage, status: StageStatus) -> None:
     rebuild = f"Rebuild from here with --from {stage.name}, or give another --out."
     if status.state == "stale":
         raise StaleArtifactError(
-            f"{run / stage.folder} is stale: {status.why}.",
+            f"{place} is stale: {status.why}.",
             "It does not belong to this config, and is not reused silently.",
             rebuild,
             stage=stage.name,

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from gsl_scale.memory import size
 from gsl_scale.pipeline import StageStatus
+from gsl_scale.remote.uri import is_uri
 
 _COLOURS = {"complete": "green", "stale": "yellow", "partial": "yellow", "damaged": "red"}
 
@@ -32,7 +33,8 @@ def print_statuses(statuses: list[StageStatus]) -> None:
     _out().print(table)
 
 
-def print_run(folder: Path, statuses: list[StageStatus]) -> None:
+def print_run(folder: Path, statuses: list[StageStatus], place: str | None = None) -> None:
+    """`place`: what the user calls it, if that is not the folder."""
     print_statuses(statuses)
     out = _out()
     out.print()
@@ -46,7 +48,10 @@ def print_run(folder: Path, statuses: list[StageStatus]) -> None:
         out.print(f"  duckdb.sql(\"select * from '{edges}/*.parquet'\")", markup=False)
     if (folder / "report.html").exists():
         out.print(f"The page to look at: {folder / 'report.html'}")
-    out.print(f"More: gsl-scale status {folder}, gsl-scale show {folder}")
+    if place and is_uri(place):
+        out.print(f"All of it lies in {place}; from anywhere:")
+        out.print(f'  gsl_scale.load_graph("{place}")', markup=False)
+    out.print(f"More: gsl-scale status {place or folder}, gsl-scale show {place or folder}")
 
 
 def print_metrics(metrics: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gsl_scale.cli.options import AsJson, Sets, one_config, report
+from gsl_scale.cli.options import AsJson, Sets, here, one_config, report
 from gsl_scale.config_file import load_config
 
 
@@ -143,7 +143,9 @@ def bench_extend(
     configs: Annotated[list[Path], typer.Argument(help="YAML files; data with labels.")],
     seeds: Annotated[int, typer.Option(min=1, help="Choices of nodes: seeds 0, 1, ...")] = 3,
     share: Annotated[float, typer.Option(min=0.001, max=0.5, help="Nodes held back.")] = 0.1,
-    out: Annotated[Path, typer.Option(help="Finished ones are kept here.")] = Path("runs/extend"),
+    out: Annotated[Path, typer.Option(help="Finished ones are kept here.", parser=here)] = Path(
+        "runs/extend"
+    ),
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,5 +1,6 @@
 """Commands on data and stores: ingest, check, show, export."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,11 +18,13 @@ from gsl_scale.cli.options import (
     MaybeConfig,
     Sets,
     config_from,
+    here,
     own_tables,
     print_json,
     report,
 )
 from gsl_scale.config import AUTO
+from gsl_scale.remote.uri import is_uri
 
 
 def ingest(
@@ -32,7 +35,7 @@ def ingest(
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
     fill_missing: FillMissing = None,
-    out: Annotated[Path, typer.Option(help="Folder for the store.")] = Path("data"),
+    out: Annotated[Path, typer.Option(help="Folder for the store.", parser=here)] = Path("data"),
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,7 +56,8 @@ def ingest(
 
 def check(
     path: Annotated[
-        Path | None, typer.Argument(help="A config, a store, or a run folder; or use --features.")
+        str | None,
+        typer.Argument(help="A config, a store, or a run (folder or URI); or use --features."),
     ] = None,
     features: Features = None,
     edges: EdgesFile = None,
@@ -68,14 +72,14 @@ def check(
 
     Example: gsl-scale check configs/quickstart.yaml    or    gsl-scale check runs/quickstart
     """
-    if path is not None and path.is_dir():
+    if path is not None and (is_uri(path) or Path(path).is_dir()):
         _check_stores(path, as_json)
         return
     from gsl_scale.ingest.write import check_data
     from gsl_scale.knn.search import require_k
 
     tables = own_tables(features, edges, labels, id_column, label_column, fill_missing)
-    config = config_from(path, sets, tables)
+    config = config_from(None if path is None else Path(path), sets, tables)
     source, findings = check_data(config)
     if config.knn.k != AUTO:
         require_k(config.knn.k, source.num_nodes)
@@ -93,15 +97,8 @@ def check(
     typer.echo(f"usable: {source.num_nodes:,} nodes × {source.num_features:,} features")
 
 
-def _check_stores(path: Path, as_json: bool) -> None:
-    from gsl_scale.describe import artifacts_in
-
-    report: list[dict[str, Any]] = []
-    for artifact in artifacts_in(path):
-        with progress.track(f"verifying {artifact.folder.name}", artifact.bytes) as advance:
-            damage = [{"part": part.path, "why": why} for part, why in artifact.damage(advance)]
-        parts = sum(len(table.parts) for table in artifact.manifest.tables.values())
-        report.append({"path": str(artifact.folder), "parts": parts, "damaged": damage})
+def _check_stores(path: str, as_json: bool) -> None:
+    report = list(_checked_there(path) if is_uri(path) else _checked_here(Path(path)))
     if as_json:
         print_json(report)
     else:
@@ -114,8 +111,29 @@ def _check_stores(path: Path, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
+def _checked_here(path: Path) -> Iterator[dict[str, Any]]:
+    from gsl_scale.describe import artifacts_in
+
+    for artifact in artifacts_in(path):
+        with progress.track(f"verifying {artifact.folder.name}", artifact.bytes) as advance:
+            damage = [{"part": part.path, "why": why} for part, why in artifact.damage(advance)]
+        parts = sum(len(table.parts) for table in artifact.manifest.tables.values())
+        yield {"path": str(artifact.folder), "parts": parts, "damaged": damage}
+
+
+def _checked_there(uri: str) -> Iterator[dict[str, Any]]:
+    """In an object store, where the parts are read and not brought here."""
+    from gsl_scale.remote.places import find
+
+    run, names = find(uri)
+    for name in names:
+        parts, damage = run.damage(name)
+        damaged = [{"part": part, "why": why} for part, why in damage]
+        yield {"path": f"{run.uri}/{name}", "parts": parts, "damaged": damaged}
+
+
 def show(
-    folder: Annotated[Path, typer.Argument(help="A store, or a run folder.")],
+    store: Annotated[str, typer.Argument(help="A store, or a run: folder or URI.")],
     rows: Annotated[int, typer.Option(min=0, help="Rows of the head.")] = 5,
     as_json: AsJson = False,
 ) -> None:
@@ -124,9 +142,10 @@ def show(
     Example: gsl-scale show runs/quickstart/data --rows 10
     """
     from gsl_scale.describe import artifacts_in, describe
+    from gsl_scale.remote.places import local_copy
     from gsl_scale.render import print_store
 
-    about = [describe(artifact, rows) for artifact in artifacts_in(folder)]
+    about = [describe(artifact, rows) for artifact in artifacts_in(local_copy(store))]
     if as_json:
         print_json(about if len(about) != 1 else about[0])
     else:
@@ -135,7 +154,7 @@ def show(
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(help="A run folder, or a store with edges.")],
+    run: Annotated[str, typer.Argument(help="A run, or a store with edges: folder or URI.")],
     kind: Annotated[
         str | None,
         typer.Option(
@@ -145,7 +164,8 @@ def export(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="File to write.", show_default="graph.ENDING")
+        Path | None,
+        typer.Option(help="File to write.", show_default="graph.ENDING", parser=here),
     ] = None,
     top_k: Annotated[
         int | None, typer.Option(min=1, help="Keep the heaviest edges of each node, this many.")
@@ -173,7 +193,7 @@ def export(
     from gsl_scale.load import load_graph
 
     kind, path = choose_format(kind, out)
-    graph = load_graph(folder, top_k=top_k, threshold=threshold)
+    graph = load_graph(run, top_k=top_k, threshold=threshold)
     written = write_file(graph, path, kind, nodes or ())
     what = f"both directions of {written['edges'] // 2:,} edges"
     if not graph.undirected:

@@ -12,6 +12,7 @@ from gsl_scale.cli.options import (
     LabelColumn,
     LabelsFile,
     Sets,
+    here,
     own_tables,
     report,
     run_config,
@@ -21,9 +22,9 @@ from gsl_scale.errors import UserError
 
 
 def extend(
-    folder: Annotated[Path, typer.Argument(help="A finished run.")],
+    run: Annotated[str, typer.Argument(help="A finished run: folder or URI.")],
     features: Annotated[str, typer.Option(help="The new nodes: the same columns as before.")],
-    out: Annotated[Path, typer.Option(help="Folder for the new run.")],
+    out: Annotated[Path, typer.Option(help="Folder for the new run.", parser=here)],
     edges: Annotated[
         str | None, typer.Option(help="Their edges, to old nodes and to each other.")
     ] = None,
@@ -45,6 +46,7 @@ def extend(
     Example: gsl-scale extend runs/people --features new.csv --edges new-knows.csv --out runs/more
     """
     from gsl_scale.extend.run import extend as compute
+    from gsl_scale.remote.places import local_copy
     from gsl_scale.render import print_extension
 
     for override in sets or ():
@@ -54,6 +56,7 @@ def extend(
                 next_step="Only keys of the run block may be set here, such as run.threads.",
             )
     flags = own_tables(features, edges, labels, id_column, label_column, fill_missing)
-    config = load_config(run_config(folder), sets or ())
+    folder = local_copy(run)
+    config = load_config(run_config(folder, run), sets or ())
     facts: dict[str, Any] = compute(folder, out, config, flags, renew=renew)
     report(as_json, facts, lambda: print_extension(facts))

@@ -7,6 +7,7 @@ import typer
 
 from gsl_scale.cli.options import AsJson, ConfigFile, First, Sets, Until, print_json, report
 from gsl_scale.config_file import load_config
+from gsl_scale.remote.uri import is_uri
 
 if TYPE_CHECKING:
     from gsl_scale.cluster.jobs import Jobs
@@ -25,9 +26,10 @@ Wait = Annotated[bool, typer.Option(help="Show the log and end with the job, or 
 def submit(
     config: ConfigFile,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="Run folder, at this path on all nodes.", show_default="runs/CONFIG-NAME"
+            help="Run folder, at this path on all nodes; or s3://BUCKET/PATH.",
+            show_default="runs/CONFIG-NAME",
         ),
     ] = None,
     address: Address = None,
@@ -47,10 +49,12 @@ def submit(
     Example: gsl-scale submit configs/quickstart.yaml --out /shared/runs/q --set run.workers=2
     """
     loaded = load_config(config, sets or ())
-    folder = (out or Path("runs") / config.stem).absolute()
+    place = out or f"runs/{config.stem}"
+    if not is_uri(place):
+        place = str(Path(place).absolute())
     jobs = _jobs(address, cluster)
-    job = jobs.submit(loaded, folder, config.stem, first=first, until=until)
-    _report(jobs, job, str(folder), wait, as_json)
+    job = jobs.submit(loaded, place, config.stem, first=first, until=until)
+    _report(jobs, job, place, wait, as_json)
 
 
 def list_jobs(address: Address = None, cluster: Cluster = None, as_json: AsJson = False) -> None:

@@ -1,6 +1,5 @@
 """The nearest neighbours alone, for those who want no more."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +11,9 @@ from gsl_scale.config_file import make_config
 def knn(
     features: Annotated[str, typer.Argument(help="CSV, TSV, Parquet, NPY or NPZ.")],
     k: Annotated[int, typer.Option(min=1, help="Neighbours per row.")] = 20,
-    out: Annotated[Path, typer.Option(help="Folder for the result.")] = Path("runs/knn"),
+    out: Annotated[
+        str, typer.Option(help="Folder for the result, or s3://BUCKET/PATH.")
+    ] = "runs/knn",
     index: Annotated[
         str, typer.Option(help="auto, exact, ivf, hnsw or a FAISS factory string.")
     ] = "auto",
@@ -33,6 +34,7 @@ def knn(
     Example: gsl-scale knn vectors.npy --k 20 --out runs/knn
     """
     from gsl_scale.pipeline import run_pipeline
+    from gsl_scale.remote.places import local_copy, opened
     from gsl_scale.render import print_knn
     from gsl_scale.store import Artifact
 
@@ -42,7 +44,9 @@ def knn(
         "knn": {"k": k, "index": index, "recall": recall},
         "run": {"workers": workers},
     }
-    run_pipeline(make_config(settings, sets or (), file="command line"), out, until="knn")
-    found = Artifact.open(out / "knn").manifest
-    facts = {"folder": str(out / "knn"), "rows": found.num_nodes, **found.facts}
+    config = make_config(settings, sets or (), file="command line")
+    with opened(out) as (folder, remote):
+        run_pipeline(config, folder, until="knn", remote=remote)
+    found = Artifact.open(local_copy(out, ["knn"]) / "knn").manifest
+    facts = {"folder": str(folder / "knn"), "rows": found.num_nodes, **found.facts}
     report(as_json, facts, lambda: print_knn(facts))

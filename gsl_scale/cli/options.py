@@ -10,6 +10,7 @@ import typer
 from gsl_scale.config import Config
 from gsl_scale.config_file import load_config, make_config
 from gsl_scale.errors import NotAStoreError, UserError
+from gsl_scale.remote.uri import is_uri
 
 ConfigFile = Annotated[Path, typer.Argument(help="YAML file; see configs/.")]
 MaybeConfig = Annotated[Path | None, typer.Argument(help="YAML file; or use --features.")]
@@ -79,15 +80,25 @@ def one_config(given: Path | None, named: Path | None) -> Path:
     return files[0]
 
 
-def run_config(folder: Path) -> Path:
-    """The config of a run folder."""
+def run_config(folder: Path, place: str | Path | None = None) -> Path:
+    """The config of a run folder; `place` is what the user called it."""
     path = folder / "config.yaml"
     if not path.exists():
         raise NotAStoreError(
-            f"{folder} is not a run folder: it has no config.yaml.",
+            f"{place or folder} is not a run folder: it has no config.yaml.",
             next_step="Give the --out of a run, or look at one store with gsl-scale show.",
         )
     return path
+
+
+def here(text: str) -> Path:
+    """A path on this machine, for what is not written into object stores."""
+    if is_uri(text):
+        raise UserError(
+            f"{text} cannot be written by this command.",
+            next_step="Give a folder. run, refine, knn and submit write to s3:// and gs://.",
+        )
+    return Path(text)
 
 
 def print_json(value: Any) -> None:

@@ -19,6 +19,7 @@ from gsl_scale.cli.options import (
     Sets,
     Until,
     config_from,
+    here,
     one_config,
     own_tables,
     print_json,
@@ -40,7 +41,8 @@ def run(
         Path | None, typer.Option("--config", help="The same, by name, as jobs give it.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Run folder.", show_default="runs/CONFIG-NAME")
+        str | None,
+        typer.Option(help="Run folder, or s3://BUCKET/PATH.", show_default="runs/CONFIG-NAME"),
     ] = None,
     first: First = None,
     fresh: Fresh = False,
@@ -55,9 +57,9 @@ def run(
     Example: gsl-scale run configs/quickstart.yaml --out runs/quickstart --set knn.k=15
     """
     file = one_config(config, named)
-    folder = out or Path("runs") / file.stem
+    place = out or f"runs/{file.stem}"
     start = FIRST if fresh else first
-    _run(load_config(file, sets or ()), folder, as_json, first=start, until=until)
+    _run(load_config(file, sets or ()), place, as_json, first=start, until=until)
 
 
 def refine(
@@ -67,7 +69,7 @@ def refine(
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
     fill_missing: FillMissing = None,
-    out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/refined"),
+    out: Annotated[str, typer.Option(help="Run folder, or s3://BUCKET/PATH.")] = "runs/refined",
     fresh: Fresh = False,
     sets: Sets = None,
     as_json: AsJson = False,
@@ -84,18 +86,21 @@ def refine(
 
 
 def _run(
-    config: Config, folder: Path, as_json: bool, first: str | None = None, until: str | None = None
+    config: Config, out: str, as_json: bool, first: str | None = None, until: str | None = None
 ) -> None:
     from gsl_scale.pipeline import run_pipeline
+    from gsl_scale.remote.places import opened
     from gsl_scale.render import print_run
 
-    statuses = run_pipeline(config, folder, first=first, until=until)
-    stages = [vars(status) for status in statuses]
-    report(as_json, {"run": str(folder), "stages": stages}, lambda: print_run(folder, statuses))
+    with opened(out) as (folder, remote):
+        statuses = run_pipeline(config, folder, first=first, until=until, remote=remote)
+    place = str(folder) if remote is None else remote.uri
+    facts = {"run": place, "folder": str(folder), "stages": [vars(status) for status in statuses]}
+    report(as_json, facts, lambda: print_run(folder, statuses, place))
 
 
 def evaluate(
-    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: Annotated[str, typer.Argument(help="A run folder, or its URI.")],
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:
@@ -104,15 +109,20 @@ def evaluate(
     Example: gsl-scale evaluate runs/quickstart --set evaluate.seeds=10
     """
     from gsl_scale.pipeline import run_pipeline
+    from gsl_scale.remote.places import opened
     from gsl_scale.render import print_metrics
 
-    run_pipeline(load_config(run_config(folder), sets or ()), folder, first="evaluate")
+    with opened(run) as (folder, remote):
+        if remote is not None:
+            remote.fetch_files()
+        config = load_config(run_config(folder, run), sets or ())
+        run_pipeline(config, folder, first="evaluate", remote=remote)
     metrics = json.loads((folder / "metrics.json").read_text())
     report(as_json, metrics, lambda: print_metrics(metrics))
 
 
 def status(
-    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: Annotated[str, typer.Argument(help="A run folder, or its URI.")],
     config: Annotated[
         Path | None,
         typer.Option(help="Compare with this config.", show_default="the run's own"),
@@ -124,10 +134,12 @@ def status(
     Example: gsl-scale status runs/quickstart
     """
     from gsl_scale.pipeline import STAGES, stage_status
+    from gsl_scale.remote.places import seen
     from gsl_scale.render import print_statuses
 
-    loaded = load_config(config or run_config(folder))
-    statuses = [stage_status(loaded, folder, stage) for stage in STAGES]
+    with seen(run) as folder:
+        loaded = load_config(config or run_config(folder, run))
+        statuses = [stage_status(loaded, folder, stage) for stage in STAGES]
     report(as_json, [vars(status) for status in statuses], lambda: print_statuses(statuses))
 
 
@@ -136,7 +148,7 @@ def reproduce(
         list[str] | None, typer.Option(help="A row, by its config's name. Repeatable.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Trainings per row: seeds 0, 1, ...")] = 5,
-    out: Annotated[Path, typer.Option(help="Finished cells are kept here.")] = Path(
+    out: Annotated[Path, typer.Option(help="Finished cells are kept here.", parser=here)] = Path(
         "runs/reproduce"
     ),
     configs: Annotated[Path, typer.Option(help="Folder of the configs.")] = Path("configs"),
@@ -162,9 +174,9 @@ def sweep(
         list[str], typer.Option(metavar="KEY=A,B,...", help="Values to try. Repeatable.")
     ],
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each: seeds 0, 1, ...")] = 3,
-    out: Annotated[Path, typer.Option(help="Finished trainings are kept here.")] = Path(
-        "runs/sweep"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Finished trainings are kept here.", parser=here)
+    ] = Path("runs/sweep"),
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,15 +1,15 @@
 """Whether a cluster can run a config: what was found there against what is needed."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from gsl_scale.cluster.probe import Facts, NodeFacts
 from gsl_scale.config import AUTO, Run
 from gsl_scale.errors import ClusterError
 from gsl_scale.memory import size
+from gsl_scale.remote.uri import CACHE, is_uri
 
 
-def require(facts: Facts, run: Run, out: Path, client: dict[str, str]) -> None:
+def require(facts: Facts, run: Run, out: str, client: dict[str, str]) -> None:
     """Raise with everything that is in the way."""
     found = list(_problems(facts, run, out, client))
     if found:
@@ -20,7 +20,7 @@ def require(facts: Facts, run: Run, out: Path, client: dict[str, str]) -> None:
         )
 
 
-def _problems(facts: Facts, run: Run, out: Path, client: dict[str, str]) -> Iterator[str]:
+def _problems(facts: Facts, run: Run, out: str, client: dict[str, str]) -> Iterator[str]:
     if facts.trouble:
         yield facts.trouble
         return
@@ -33,8 +33,18 @@ def _problems(facts: Facts, run: Run, out: Path, client: dict[str, str]) -> Iter
             if there != here:
                 yield f"{node.name} has {package} {there}, here it is {here}"
         if not (node.sees and node.writes):
-            yield f"{node.name} does not share {out}: all nodes must see it at the same path"
+            yield from _not_shared(node.name, facts.folder, run, out)
     yield from _shortages(facts, run)
+
+
+def _not_shared(node: str, folder: str, run: Run, out: str) -> Iterator[str]:
+    if not is_uri(out):
+        yield f"{node} does not share {out}: all nodes must see it at the same path"
+    elif run.workers:  # without, all is done where the job starts
+        yield (
+            f"{node} does not share {folder}, in which workers write what then goes to {out}: set "
+            f"{CACHE} to a folder that all nodes see at the same path (NFS), or run.workers=0"
+        )
 
 
 def _shortages(facts: Facts, run: Run) -> Iterator[str]:

@@ -7,13 +7,13 @@ makes it safe to submit the same twice lies in the run folder (`pipeline.py`, `s
 import asyncio
 import json
 import logging
+import os
 import secrets
 import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -28,6 +28,7 @@ from gsl_scale.config import Config
 from gsl_scale.config_file import make_config
 from gsl_scale.errors import ClaimedError, ClusterError, StaleArtifactError
 from gsl_scale.pipeline import require_stage
+from gsl_scale.remote.uri import CACHE, is_uri, parse
 
 _ENDED = ("SUCCEEDED", "FAILED", "STOPPED")
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -49,20 +50,22 @@ class Jobs:
     def submit(
         self,
         config: Config,
-        out: Path,
+        out: str,
         name: str,
         *,
         first: str | None = None,
         until: str | None = None,
     ) -> str | None:
-        """Check, then launch; None if there was nothing left to do. `first` and `until` are those
-        of `run_pipeline`."""
+        """Check, then launch; None if there was nothing left to do. `out` is a path there, or a
+        URI; `first` and `until` are those of `run_pipeline`."""
         require_stage(first)
         require_stage(until)
+        if is_uri(out):
+            parse(out)
         self._refuse_twice(out)
         job = f"{name}-{secrets.token_hex(4)}"
         with ship.packed(config) as folder:
-            runtime = {"working_dir": str(folder), "env_vars": {"PYTHONUNBUFFERED": "1"}}
+            runtime = {"working_dir": str(folder), "env_vars": _environment(out)}
             facts = self._probe(job, out, runtime)
             checks.require(facts, config.run, out, versions_here())
             if first is None:
@@ -73,29 +76,29 @@ class Jobs:
                 return None
             if first is None and (kept or "partial" in states.values()):
                 progress.say(f"goes on with what is there: {', '.join(kept) or 'a part'}")
-            flags = {"--out": str(out), "--from": first, "--until": until}
+            flags = {"--out": out, "--from": first, "--until": until}
             words = [word for flag, value in flags.items() if value for word in (flag, value)]
-            about = {"gsl_out": str(out), "gsl_config": config.to_yaml(), "gsl_name": name}
+            about = {"gsl_out": out, "gsl_config": config.to_yaml(), "gsl_name": name}
             if until:
                 about["gsl_until"] = until
             command = shlex.join(["python", "-m", "gsl_scale", "run", ship.CONFIG, *words])
             self._launch(job, command, runtime, about)
         return job
 
-    def _refuse_twice(self, out: Path) -> None:
+    def _refuse_twice(self, out: str) -> None:
         for job in self.list():
-            if job["out"] == str(out) and job["state"] not in _ENDED:
+            if job["out"] == out and job["state"] not in _ENDED:
                 raise ClaimedError(
                     f"{out} is being written by job {job['job']}.",
                     "Two writers would be in each other's way.",
                     f"Follow it: gsl-scale jobs logs {job['job']} --follow",
                 )
 
-    def _probe(self, job: str, out: Path, runtime: dict[str, Any]) -> Facts:
+    def _probe(self, job: str, out: str, runtime: dict[str, Any]) -> Facts:
         """Ask the cluster itself; a job of its own, since only a job sees what jobs see."""
         progress.say(f"checking {self.access.address}")
         asked = f"probe-of-{job}"
-        command = shlex.join(["python", "-m", "gsl_scale.cluster.probe", ship.CONFIG, str(out)])
+        command = shlex.join(["python", "-m", "gsl_scale.cluster.probe", ship.CONFIG, out])
         self._launch(asked, command, runtime, {})
         state, _ = self.wait(asked)
         with _explained(self.access):
@@ -164,7 +167,7 @@ class Jobs:
         if "gsl_config" not in about:
             raise ClusterError(f"{job} was not submitted by gsl-scale submit.")
         config = make_config(yaml.safe_load(about["gsl_config"]), file=f"config of {job}")
-        out, name = Path(about["gsl_out"]), about["gsl_name"]
+        out, name = about["gsl_out"], about["gsl_name"]
         return self.submit(config, out, name, until=about.get("gsl_until"))
 
     def list(self) -> "list[dict[str, Any]]":
@@ -184,6 +187,16 @@ class Jobs:
         raise ClusterError(
             f"There is no job {job}.", next_step="Those there are: gsl-scale jobs list"
         )
+
+
+# Where an object store is and where its runs are worked on; secrets have to be there already, since
+# whoever has the token can read what is sent along with a job.
+_TOLD = (CACHE, "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_DEFAULT_REGION")
+
+
+def _environment(out: str) -> dict[str, str]:
+    told = _TOLD if is_uri(out) else ()
+    return {"PYTHONUNBUFFERED": "1"} | {key: os.environ[key] for key in told if key in os.environ}
 
 
 def _refuse_stale(facts: Facts, until: str | None) -> None:

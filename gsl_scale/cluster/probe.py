@@ -10,6 +10,7 @@ import contextlib
 import json
 import secrets
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from gsl_scale.cluster.versions import versions_here
 from gsl_scale.config import Config
 from gsl_scale.config_file import load_config
 from gsl_scale.errors import GslError
+from gsl_scale.remote.uri import is_uri
 
 MARK = "gsl-scale probe: "
 _SECONDS = 60.0
@@ -41,19 +43,24 @@ class Facts:
     threads: int  # of a worker
     stages: list[dict[str, Any]]  # state of each, as `gsl-scale status` has it
     trouble: str = ""  # with the input or the run folder, on the head
+    folder: str = ""  # in which workers would write
 
 
 def main(file: str, out: str) -> None:
-    facts = look(load_config(file), Path(out))
+    facts = look(load_config(file), out)
     sys.stdout.write(f"{MARK}{json.dumps(asdict(facts))}\n")
 
 
-def look(config: Config, out: Path) -> Facts:
+def look(config: Config, place: str) -> Facts:
     from gsl_scale.engine import threads_per_worker
     from gsl_scale.ingest import input_paths
     from gsl_scale.pipeline import STAGES, stage_status
 
     threads = threads_per_worker(config.run) if config.run.workers else 1
+    try:
+        out = _folder(place)
+    except GslError as error:
+        return Facts([], threads, [], error.what)
     was_there = out.exists()
     sign = out / f".probe-{secrets.token_hex(8)}"
     try:
@@ -62,12 +69,13 @@ def look(config: Config, out: Path) -> Facts:
     except OSError as error:
         return Facts([], threads, [], f"{out} cannot be written: {error.strerror}")
     try:
-        stages = [vars(stage_status(config, out, stage)) for stage in STAGES]
+        with _seen(place, out) as seen:
+            stages = [vars(stage_status(config, seen, stage)) for stage in STAGES]
         if stages[0]["state"] != "complete":
             for _, path in input_paths(config.data):
                 if not path.exists():
                     return Facts([], threads, stages, f"{path} does not exist there")
-        return Facts(_ask_all(sign), threads, stages)
+        return Facts(_ask_all(sign), threads, stages, folder=str(out))
     except GslError as error:
         return Facts([], threads, [], error.what)
     finally:
@@ -76,6 +84,31 @@ def look(config: Config, out: Path) -> Facts:
         if not was_there:
             with contextlib.suppress(OSError):
                 out.rmdir()
+
+
+def _folder(place: str) -> Path:
+    """In which the run would be worked on there."""
+    if not is_uri(place):
+        return Path(place)
+    from gsl_scale.remote.run import RemoteRun
+
+    run = RemoteRun(place)
+    run.bucket.require()
+    return run.folder
+
+
+@contextlib.contextmanager
+def _seen(place: str, folder: Path) -> Iterator[Path]:
+    """From which one can tell how far it is."""
+    if not is_uri(place):
+        yield folder
+        return
+    from gsl_scale.remote.run import RemoteRun
+
+    run = RemoteRun(place)
+    run.look()
+    with run.view() as manifests:
+        yield manifests
 
 
 def _ask_all(sign: Path) -> list[NodeFacts]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from gsl_scale.ingest.files import find_files, kind_of, open_table
 from gsl_scale.ingest.ids import IdLookup, collect_ids
 from gsl_scale.ingest.source import Source
 from gsl_scale.load import StoredGraph, open_graph
+from gsl_scale.remote.places import local_copy
 from gsl_scale.store.edges import Edges
 from gsl_scale.store.manifest import FILE_NAME
 
@@ -40,7 +40,7 @@ class Side:
 
 def read_side(path: str) -> Side:
     """Open what a path means: a run folder, an artifact, or one or more files of edges."""
-    folder = Path(path)
+    folder = local_copy(path, ["graph"])
     ours = (folder, folder / "graph", folder.parent if folder.name == "edges" else folder)
     if any((place / FILE_NAME).exists() for place in ours) or (folder / "config.yaml").exists():
         return _stored_side(path, StoredGraph(open_graph(folder)))

@@ -143,7 +143,7 @@ class Draft(Parts):
         for name in self.tables:
             sync_folder(self.folder / name)
         write_manifest(self.folder, manifest)
-        _swap(self.folder, self.final)
+        swap(self.folder, self.final)
         self._published = True
         return manifest
 
@@ -213,7 +213,7 @@ def _text(path: Path) -> str | None:
 
 
 def _recover(final: Path) -> None:
-    """Finish what a writer killed during `_swap` began."""
+    """Finish what a writer killed during `swap` began."""
     old = final.with_name(f".{final.name}.old")
     for draft in drafts(final):
         if not final.exists() and (draft / FILE_NAME).exists() and draft.suffix != GONE:
@@ -224,7 +224,7 @@ def _recover(final: Path) -> None:
         old.rename(final)
 
 
-def _swap(draft: Path, final: Path) -> None:
+def swap(draft: Path, final: Path) -> None:
     """Put the draft in its final place; what was there goes away."""
     sync_folder(draft)
     if final.exists():

@@ -129,12 +129,12 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     write_durably(folder / FILE_NAME, text)
 
 
-def write_durably(path: Path, text: str) -> None:
+def write_durably(path: Path, body: str | bytes) -> None:
     """Replace a small file as a whole: temporary file, fsync, rename, fsync of the folder."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            file.write(body.encode() if isinstance(body, str) else body)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -161,6 +161,11 @@ def read_manifest(folder: Path) -> Manifest:
         text = path.read_bytes()
     except FileNotFoundError:
         raise _not_a_store(folder) from None
+    return parse_manifest(text, path)
+
+
+def parse_manifest(text: bytes, path: Path | str) -> Manifest:
+    """`path` is where it was read, for errors."""
     try:
         body = json.loads(text)
         if not isinstance(body, dict):
@@ -170,7 +175,7 @@ def read_manifest(folder: Path) -> Manifest:
     version = body.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise NewerSchemaError(
-            f"{folder} has schema version {version}; this release reads up to {SCHEMA_VERSION}.",
+            f"{path} has schema version {version}; this release reads up to {SCHEMA_VERSION}.",
             f"It was written by {body.get('written_by', 'a later release')}.",
             "Upgrade gsl-scale, or write the artifact again with this release.",
         )
@@ -221,7 +226,7 @@ def _not_a_store(folder: Path) -> NotAStoreError:
     )
 
 
-def _corrupt(path: Path, reason: str) -> CorruptError:
+def _corrupt(path: Path | str, reason: str) -> CorruptError:
     return CorruptError(
         f"{path} is damaged: {reason}.",
         "Without it the parts cannot be trusted.",

@@ -85,7 +85,7 @@ class Checkpoints:
         self._folder = folder
 
     def write(self, checkpoint: Checkpoint) -> None:
-        path = self._folder / _NAME.format(checkpoint.history.done)
+        path = self.path(checkpoint.history.done)
         temporary = path.with_suffix(".tmp")
         header = {
             "history": json.dumps(asdict(checkpoint.history)),
@@ -103,6 +103,9 @@ class Checkpoints:
             temporary.unlink(missing_ok=True)
         sync_folder(self._folder)
         self._clean(path, checkpoint.versions)
+
+    def path(self, step: int) -> Path:
+        return self._folder / _NAME.format(step)
 
     def _clean(self, newest: Path, versions: dict[str, int]) -> None:
         for path in self._paths():

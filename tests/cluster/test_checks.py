@@ -1,7 +1,5 @@
 """What stands in the way of a job, from what was found on the nodes."""
 
-from pathlib import Path
-
 import pytest
 
 from gsl_scale.cluster.checks import require
@@ -18,8 +16,9 @@ def node(**change) -> NodeFacts:
     return NodeFacts(**(good | change))
 
 
-def check(*nodes, run=None, threads=2, trouble=""):
-    require(Facts(list(nodes), threads, [], trouble), run or Run(workers=2), Path("/out"), HERE)
+def check(*nodes, run=None, threads=2, trouble="", out="/out"):
+    facts = Facts(list(nodes), threads, [], trouble, folder="/cache/run")
+    require(facts, run or Run(workers=2), out, HERE)
 
 
 def test_a_cluster_that_can():
@@ -55,3 +54,11 @@ def test_a_worker_needs_all_it_needs_on_one_node():
 def test_trouble_on_the_head():
     with pytest.raises(ClusterError, match="/out cannot be written"):
         check(trouble="/out cannot be written: Read-only file system")
+
+
+def test_an_object_store_needs_a_shared_folder_for_workers():
+    alone = node(name="n2", sees=False, writes=False)
+    check(node(), out="s3://bucket/run")
+    check(node(), alone, run=Run(workers=0), out="s3://bucket/run")
+    with pytest.raises(ClusterError, match="n2 does not share /cache/run.*GSL_CACHE"):
+        check(node(), alone, out="s3://bucket/run")

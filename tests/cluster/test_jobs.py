@@ -3,7 +3,7 @@
 import pytest
 
 from gsl_scale.cluster.access import Access
-from gsl_scale.cluster.jobs import Jobs, _refuse_stale, _states
+from gsl_scale.cluster.jobs import Jobs, _environment, _refuse_stale, _states
 from gsl_scale.cluster.probe import Facts
 from gsl_scale.errors import ClusterError, StaleArtifactError
 
@@ -31,3 +31,14 @@ def test_a_cluster_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(ClusterError, match="http://127.0.0.1:9 cannot be reached"):
         Jobs(Access(address="http://127.0.0.1:9"))
+
+
+def test_a_job_is_told_where_the_store_is_and_no_secret(monkeypatch):
+    monkeypatch.setenv("GSL_CACHE", "/shared/cache")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://store:9000")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    assert "secret" not in str(_environment("s3://bucket/run"))
+    assert _environment("s3://bucket/run").items() >= {
+        "GSL_CACHE": "/shared/cache", "AWS_ENDPOINT_URL": "http://store:9000",
+    }.items()  # fmt: skip
+    assert _environment("/shared/run") == {"PYTHONUNBUFFERED": "1"}
