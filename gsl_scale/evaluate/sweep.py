@@ -22,7 +22,7 @@ from gsl_scale.errors import GslError, InputError, UserError
 from gsl_scale.evaluate.classify import Task
 from gsl_scale.evaluate.cluster import MEASURES
 from gsl_scale.evaluate.grid import Setting, choose
-from gsl_scale.evaluate.trials import OBJECTIVES, Trial, read_result, run_trials
+from gsl_scale.evaluate.trials import OBJECTIVES, Trial, read_result, run_trials, score
 from gsl_scale.evaluate.watch import seeded
 from gsl_scale.ingest import input_paths
 from gsl_scale.ingest.inputs import fingerprint
@@ -124,7 +124,10 @@ class Sweep:
                 if trial.path in reasons:
                     return entry | {"failed": reasons[trial.path]}
         for name, some in mine.items():
-            entry["configs"][name] = _SUMMARY[self.objective]([read_result(t) for t in some])
+            found = [read_result(trial) for trial in some]
+            scores = [score(one) for one in found]
+            means = {"score": float(np.mean(scores)), "std": float(np.std(scores))}
+            entry["configs"][name] = means | _SUMMARY[self.objective](found)
         entry["score"] = float(np.mean([found["score"] for found in entry["configs"].values()]))
         return entry
 
@@ -187,10 +190,7 @@ def _by_validation(found: list[dict[str, Any]]) -> dict[str, Any]:
     """Means over seeds: before training, the final graph, and at every refresh."""
     steps = sorted(set.intersection(*({point[0] for point in one["curve"]} for one in found)))
     curves = [{step: valid for step, valid, _ in one["curve"]} for one in found]
-    final = [one["label_free"]["valid"] for one in found]
     return {
-        "score": float(np.mean(final)),
-        "std": float(np.std(final)),
         "start": float(np.mean([one["start"]["valid"] for one in found])),
         "clustering": {
             name: float(np.mean([one["clustering"][name]["mean"] for one in found]))
@@ -207,8 +207,6 @@ def _without_labels(found: list[dict[str, Any]]) -> dict[str, Any]:
         for name, value in one["held_out"].items():
             columns[name].append(value)
     return {
-        "score": float(np.mean(columns["features"])),
-        "std": float(np.std(columns["features"])),
         "held_out": {name: float(np.mean(values)) for name, values in columns.items()},
     }
 

@@ -6,6 +6,7 @@ have no file yet, with any number of workers.
 """
 
 import json
+import math
 import os
 import shutil
 import threading
@@ -29,8 +30,6 @@ OBJECTIVES = ("validation", "label-free")
 
 _RETRIES = 3  # of a trial whose worker was lost
 _SECONDS_BETWEEN_LOOKS = 0.5
-# What Tune would otherwise write beside each trial, and do on Ctrl-C: ours are kept already.
-_TUNE = {"TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1", "TUNE_DISABLE_SIGINT_HANDLER": "1"}
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,12 @@ class Trial:
         task = Task.load(data)
         assert task is not None
         return watched(self.config, data, task.blind())
+
+
+def score(found: dict[str, Any]) -> float:
+    """Of what a trial gave; more is better."""
+    value = found["held_out"]["features"] if "held_out" in found else found["label_free"]["valid"]
+    return float(value)
 
 
 class TrialError(GslError):
@@ -94,7 +99,7 @@ def _one_by_one(trials: list[Trial], advance: progress.Advance) -> dict[Path, st
 
 
 def _under_tune(trials: list[Trial], run: Run, advance: progress.Advance) -> dict[Path, str]:
-    os.environ.update(_TUNE)
+    os.environ["TUNE_DISABLE_SIGINT_HANDLER"] = "1"  # Ctrl-C ends it at once: trials are kept
     with engine(run):
         from ray import tune
 
@@ -105,7 +110,9 @@ def _under_tune(trials: list[Trial], run: Run, advance: progress.Advance) -> dic
                 tune.with_parameters(_trial, trials=trials, threads=threads), {"cpu": threads}
             ),
             param_space={"number": tune.grid_search(list(range(len(trials))))},
-            tune_config=tune.TuneConfig(max_concurrent_trials=run.workers),
+            tune_config=tune.TuneConfig(
+                max_concurrent_trials=run.workers, metric="score", mode="max"
+            ),
             run_config=tune.RunConfig(
                 name=uuid.uuid4().hex,
                 storage_path=str(storage),
@@ -136,10 +143,10 @@ def _trial(settings: dict[str, Any], trials: list[Trial], threads: int) -> None:
     trial = trials[settings["number"]]
     run = trial.config.run.model_copy(update={"threads": threads})
     try:
-        replace(trial, config=trial.config.model_copy(update={"run": run})).result()
-        tune.report({"done": True})
+        found = replace(trial, config=trial.config.model_copy(update={"run": run})).result()
+        tune.report({"score": score(found)})
     except GslError as error:
-        tune.report({"failed": str(error)})
+        tune.report({"score": math.nan, "failed": str(error)})
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import write_data
 from gsl_scale.knn.finder import Finder
+from gsl_scale.knn.search import require_k
 from gsl_scale.memory import keep_freed_memory
 from gsl_scale.pipeline import prepare_process
 from gsl_scale.postprocess import Sketch, learned_graph
@@ -101,6 +102,7 @@ def _beside_baselines(config: Config, data: Artifact, task: Task, out: Path) -> 
 
 def begin(config: Config, data: Artifact) -> Trainer[WholeGraphs]:
     """A training in this process, about to start; `config` has no 'auto' left."""
+    require_k(config.knn.k, data.manifest.num_nodes)
     prepare_process(config)
     keep_freed_memory()
     features = Features.of(data)
