@@ -5,6 +5,7 @@ and starts those anew whose worker was lost; a sweep that was killed goes on wit
 have no file yet, with any number of workers.
 """
 
+import io
 import json
 import math
 import os
@@ -12,7 +13,7 @@ import shutil
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ def _under_tune(trials: list[Trial], run: Run, advance: progress.Advance) -> dic
             ),
             param_space={"number": tune.grid_search(list(range(len(trials))))},
             tune_config=tune.TuneConfig(
-                max_concurrent_trials=run.workers, metric="score", mode="max"
+                max_concurrent_trials=run.workers, metric="score", mode="max", reuse_actors=True
             ),
             run_config=tune.RunConfig(
                 name=uuid.uuid4().hex,
@@ -121,7 +122,8 @@ def _under_tune(trials: list[Trial], run: Run, advance: progress.Advance) -> dic
             ),
         )
         try:
-            with _followed(trials, advance):
+            # Tune prints its configuration however silent it is asked to be.
+            with _followed(trials, advance), redirect_stdout(io.StringIO()):
                 results: list[Any] = list(tuner.fit())
         finally:
             shutil.rmtree(storage, ignore_errors=True)
