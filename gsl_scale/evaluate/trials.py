@@ -124,7 +124,7 @@ def _under_tune(trials: list[Trial], run: Run, advance: progress.Advance) -> dic
         try:
             # Tune prints its configuration however silent it is asked to be.
             with _followed(trials, advance), redirect_stdout(io.StringIO()):
-                results: list[Any] = list(tuner.fit())
+                results: Any = tuner.fit()
         finally:
             shutil.rmtree(storage, ignore_errors=True)
     for result in results:
