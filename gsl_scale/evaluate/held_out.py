@@ -6,6 +6,9 @@ asked the same questions, and no setting can answer by overfitting, as it can wi
 
 - `features`: how well do a node's neighbours tell its hidden features? The correlation of these
   with their weighted mean over the neighbours. Too few neighbours are noise, too many are anyone.
+  This is the objective; the others are reported beside it.
+- `clusters`: does the graph keep to clusters of the hidden features? Its modularity, which favours
+  few neighbours.
 - `edges`: how much likelier than by chance does a walker on the graph take a hidden edge? In nats.
 
 Labels are not opened, nor copied into what is trained on.
