@@ -5,10 +5,9 @@ then the other half is hidden. What is hidden depends on the seed alone, so that
 asked the same questions, and no setting can answer by overfitting, as it can with the loss:
 
 - `features`: how well do a node's neighbours tell its hidden features? The correlation of these
-  with their weighted mean over the neighbours. Too few neighbours are noise, too many are anyone.
+  with their weighted mean over the neighbours. Chosen by reasoning, not yet measured.
   This is the objective; the others are reported beside it.
-- `clusters`: does the graph keep to clusters of the hidden features? Its modularity, which favours
-  few neighbours.
+- `clusters`: does the graph keep to clusters of the hidden features? Its modularity.
 - `edges`: how much likelier than by chance does a walker on the graph take a hidden edge? In nats.
 
 Labels are not opened, nor copied into what is trained on.
