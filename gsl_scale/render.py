@@ -199,25 +199,6 @@ def print_reproduction(table: list[dict[str, Any]]) -> None:
         out.print(shown)
 
 
-def print_sweep(table: list[dict[str, Any]]) -> None:
-    """Validation accuracy of the final graphs, and where it was best on the way there."""
-    names = list(table[0]["configs"])
-    heads = [head for name in names for head in (name, "before", "best at")]
-    shown = Table("settings", *heads, "mean", box=None, pad_edge=False)
-    best = max(table, key=lambda entry: entry["valid"])
-    for entry in table:
-        cells = []
-        for name in names:
-            found = entry["configs"][name]
-            step, valid = max(found["curve"], key=lambda point: point[1])
-            cells += [f"{found['final']:.1f}", f"{found['start']:.1f}", f"{valid:.1f} ({step})"]
-        style = "bold" if entry is best else ""
-        shown.add_row(" ".join(entry["settings"]), *cells, f"{entry['valid']:.2f}", style=style)
-    out = _out()
-    out.print(shown)
-    out.print(f"\nBest by validation: {' '.join(best['settings'])}", markup=False)
-
-
 def print_extension(facts: dict[str, Any]) -> None:
     out = _out()
     out.print(

@@ -28,6 +28,7 @@ from gsl_scale.cli.options import (
 )
 from gsl_scale.config import Config
 from gsl_scale.config_file import load_config
+from gsl_scale.errors import UserError
 
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Start over, with nothing of earlier attempts.")
@@ -167,27 +168,60 @@ def reproduce(
 
 
 def sweep(
-    configs: Annotated[
-        list[Path], typer.Argument(help="YAML files; data with labels and a split.")
-    ],
     grid: Annotated[
-        list[str], typer.Option(metavar="KEY=A,B,...", help="Values to try. Repeatable.")
+        list[str],
+        typer.Option(
+            metavar="KEY=A,B,...", help="Values to try, or 'paper': its search space. Repeatable."
+        ),
     ],
+    configs: Annotated[list[Path] | None, typer.Argument(help="YAML files; see configs/.")] = None,
+    named: Annotated[
+        list[Path] | None, typer.Option("--config", help="The same, by name, as jobs give it.")
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=10_000,
+            help="Not all settings but this many: the config as it is, and others drawn.",
+            show_default="all",
+        ),
+    ] = None,
+    objective: Annotated[
+        str, typer.Option(help="validation: accuracy; label-free: what was hidden, told.")
+    ] = "validation",
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each: seeds 0, 1, ...")] = 3,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Trials at a time, under Ray Tune; 0: in this process.",
+            show_default="run.workers",
+        ),
+    ] = None,
     out: Annotated[
-        Path, typer.Option(help="Finished trainings are kept here.", parser=here)
+        Path, typer.Option(help="Finished trials are kept here.", parser=here)
     ] = Path("runs/sweep"),
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare settings by validation accuracy, over one dataset or several. Test is never read.
+    """Compare settings, over one dataset or several; the best is written as a config for `run`.
+
+    By validation accuracy, or without labels by how well the learned graph tells features that its
+    training did not see. Labels of test nodes are never read. Interrupted, it goes on.
 
     Example: gsl-scale sweep configs/digits.yaml --grid knn.k=10,20,30 --grid learner.own=0,1
     """
-    from gsl_scale.evaluate.sweep import sweep as compute
-    from gsl_scale.render import print_sweep
+    from gsl_scale.evaluate.sweep import Sweep
+    from gsl_scale.render_sweep import print_sweep
 
-    table = compute(configs, grid, seeds, out, sets or [])
+    files = [*(configs or ()), *(named or ())]
+    if not files:
+        raise UserError(
+            "Expected a config, found none.",
+            next_step="Example: gsl-scale sweep configs/digits.yaml --grid knn.k=10,20,30",
+        )
+    table = Sweep(files, grid, out, objective, seeds, trials, tuple(sets or ()), workers).run()
     report(as_json, table, lambda: print_sweep(table))
 
 

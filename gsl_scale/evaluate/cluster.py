@@ -7,6 +7,7 @@ from sklearn import metrics
 from sklearn.cluster import KMeans
 
 MEASURES = ("C-ACC", "NMI", "F1", "ARI")
+_MOST_WITHOUT_LABELS = 10
 
 
 def cluster_scores(
@@ -28,6 +29,11 @@ def cluster_scores(
 def kmeans(rows: npt.NDArray[np.float32], clusters: int, seed: int) -> npt.NDArray[np.int64]:
     found = KMeans(clusters, n_init=10, random_state=seed).fit_predict(rows)
     return np.asarray(found, dtype=np.int64)
+
+
+def clusters_without_labels(num_nodes: int) -> int:
+    """How many are looked for where nothing says how many there are."""
+    return min(_MOST_WITHOUT_LABELS, 1 + num_nodes // 20)
 
 
 def _score(

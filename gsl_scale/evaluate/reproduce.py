@@ -50,7 +50,7 @@ def reproduce(
             for seed in range(seeds):
                 path = configs / f"{row.config}.yaml"
                 config = load_config(path, [*seeded(row.config, seed), *sets])
-                cells[row].append(cell(row.config, config, out, blind=False))
+                cells[row].append(cell(row.config, config, out))
                 advance(1, f"{row.config}, seed {seed}")
     return [summary(row, found) for row, found in cells.items()]
 

@@ -11,7 +11,7 @@ from gsl_scale import progress
 from gsl_scale.config import Config, depends_on
 from gsl_scale.evaluate import figures
 from gsl_scale.evaluate.classify import Classifier, Task, classify, logistic_regression
-from gsl_scale.evaluate.cluster import cluster_scores, kmeans
+from gsl_scale.evaluate.cluster import cluster_scores, clusters_without_labels, kmeans
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.preset import Shape, resolve
@@ -22,7 +22,6 @@ from gsl_scale.store.matrix import edges_matrix, symmetric
 from gsl_scale.store.nodes import write_columns
 
 KIND = "metrics"
-_CLUSTERS_WITHOUT_LABELS = 10
 
 
 def evaluate_stage(
@@ -81,9 +80,7 @@ def measure(
                 ),
             }
             advance(1, "clustering")
-    found = (
-        task.num_classes if task else min(_CLUSTERS_WITHOUT_LABELS, 1 + len(representations) // 20)
-    )
+    found = task.num_classes if task else clusters_without_labels(len(representations))
     clusters = kmeans(representations, found, seed=0)
     metrics["graphs"] = {
         name: figures.figures(matrix, clusters) for name, matrix in matrices.items()

@@ -15,6 +15,7 @@ from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import write_data
 from gsl_scale.knn.finder import Finder
+from gsl_scale.knn.search import require_k
 from gsl_scale.memory import keep_freed_memory
 from gsl_scale.pipeline import prepare_process
 from gsl_scale.postprocess import Sketch, learned_graph
@@ -26,7 +27,7 @@ from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.train.loop import Trainer
 from gsl_scale.train.whole import WholeGraphs
 
-_BLOCKS = ("data", "learner", "knn", "contrast", "anchor", "train", "evaluate")
+BLOCKS = ("data", "learner", "knn", "contrast", "anchor", "train", "evaluate")
 
 # The paper splits as IDGL (Chen et al., 2020) does; these are the seeds in IDGL's configs.
 _SPLITS = {"wine": (6600, 6666, 4968, 2842, 4800), "cancer": (42,), "digits": (7545,)}
@@ -52,22 +53,20 @@ def resolved(config: Config) -> Iterator[tuple[Config, Artifact]]:
         yield resolve(config, Shape.of(data)), data
 
 
-def cell(name: str, config: Config, out: Path, *, blind: bool) -> dict[str, Any]:
-    """What one training gave; named by the resolved config, so another preset is another cell.
-
-    `blind` leaves the labels of test nodes unread: what is chosen by looking at such cells has
-    seen nothing of the test.
-    """
+def cell(name: str, config: Config, out: Path) -> dict[str, Any]:
+    """What one training gave; named by the resolved config, so another preset is another cell."""
     with resolved(config) as (config, data):
-        path = out / f"{name}-seed{config.train.seed}-{_digest(config, _BLOCKS)}.json"
-        return _kept(path, lambda: _watched(config, data, out, blind))
+        path = out / f"{name}-seed{config.train.seed}-{_digest(config, BLOCKS)}.json"
+        task = Task.load(data)
+        assert task is not None
+        return kept(path, lambda: _beside_baselines(config, data, task, out))
 
 
 def _digest(config: Config, blocks: tuple[str, ...]) -> str:
     return digest([__version__, depends_on(config, blocks)])[:12]
 
 
-def _kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What lies at the path, or what is computed now and put there."""
     if path.exists():
         found: dict[str, Any] = json.loads(path.read_text())
@@ -78,34 +77,48 @@ def _kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _watched(config: Config, data: Artifact, out: Path, blind: bool) -> dict[str, Any]:
+def _beside_baselines(config: Config, data: Artifact, task: Task, out: Path) -> dict[str, Any]:
     prepare_process(config)
     keep_freed_memory()
-    features, task = Features.of(data), Task.load(data)
-    given = edges_matrix(data) if "edges" in data else None
-    assert task is not None
-    if blind:
-        task = task.blind()
-    settings = config.evaluate
-    choices = Classifier.choices(settings)
-    nearest = Finder(config.knn, config.run)(features.dense.numpy())
 
     def baselines() -> dict[str, Any]:
+        features = Features.of(data)
+        nearest = Finder(config.knn, config.run)(features.dense.numpy())
         knn = learned_graph(features.dense, Sketch.from_candidates(nearest.ids))
         graphs = {"knn_graph": knn}
-        if given is not None:
-            graphs["given_graph"] = Graph.from_scipy(with_self_loops(given))
+        if "edges" in data:
+            graphs["given_graph"] = Graph.from_scipy(with_self_loops(edges_matrix(data)))
+        choices = Classifier.choices(config.evaluate)
         return {
-            key: classify(graph.normalised(), features, task, choices, settings.seeds)
+            key: classify(graph.normalised(), features, task, choices, config.evaluate.seeds)
             for key, graph in graphs.items()
         }
 
     # They depend on data and split, not on the training, so most seeds share them.
     name = _digest(config, ("data", "knn", "evaluate"))
-    found = _kept(out / f"baselines-{name}.json", baselines)
-    first = write_first_anchor(config, data, [nearest.edges()], data.folder.with_name("anchor"))
-    trainer = Trainer(config, WholeGraphs(config, features, given, nearest, first=first))
+    found = kept(out / f"baselines-{name}.json", baselines)
+    return found | watched(config, data, task)
+
+
+def begin(config: Config, data: Artifact) -> Trainer[WholeGraphs]:
+    """A training in this process, about to start; `config` has no 'auto' left."""
+    require_k(config.knn.k, data.manifest.num_nodes)
+    prepare_process(config)
+    keep_freed_memory()
+    features = Features.of(data)
+    given = edges_matrix(data) if "edges" in data else None
+    nearest = Finder(config.knn, config.run)(features.dense.numpy())
+    with tempfile.TemporaryDirectory(prefix="gsl-") as scratch:
+        first = write_first_anchor(config, data, [nearest.edges()], Path(scratch) / "anchor")
+        return Trainer(config, WholeGraphs(config, features, given, nearest, first=first))
+
+
+def watched(config: Config, data: Artifact, task: Task) -> dict[str, Any]:
+    """The final graph's scores, those before training, and those at every refresh."""
+    trainer = begin(config, data)
     graphs, model = trainer.graphs, trainer.model
+    features, settings = graphs.features, config.evaluate
+    choices = Classifier.choices(settings)
     start = classify(graphs.learned(model), features, task, choices, 1)
     how = next(choice for choice in choices if choice.weight_decay == start["weight_decay"])
     curve: list[tuple[int, Score]] = []
@@ -117,16 +130,17 @@ def _watched(config: Config, data: Artifact, out: Path, blind: bool) -> dict[str
     watch(0)
     trainer.run(watch)
     best_step, best = max(curve, key=lambda point: point[1].valid)
-    found["start"] = start
-    found["label_free"] = classify(graphs.learned(model), features, task, choices, settings.seeds)
-    found["paper_protocol"] = {
-        "mean": best.test * 100,
-        "valid": best.valid * 100,
-        "step": best_step,
-    }
     represented = graphs.represent(model).numpy()
-    found["clustering"] = cluster_scores(
-        represented, task.labels.numpy(), task.num_classes, settings.cluster_runs
-    )
-    found["curve"] = [[step, score.valid * 100, score.test * 100] for step, score in curve]
-    return found
+    return {
+        "start": start,
+        "label_free": classify(graphs.learned(model), features, task, choices, settings.seeds),
+        "paper_protocol": {
+            "mean": best.test * 100,
+            "valid": best.valid * 100,
+            "step": best_step,
+        },
+        "clustering": cluster_scores(
+            represented, task.labels.numpy(), task.num_classes, settings.cluster_runs
+        ),
+        "curve": [[step, score.valid * 100, score.test * 100] for step, score in curve],
+    }
