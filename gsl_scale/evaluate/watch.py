@@ -7,15 +7,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import scipy.sparse as sp
+
 from gsl_scale import __version__
 from gsl_scale.config import Config, depends_on, digest
 from gsl_scale.evaluate.classify import Classifier, Score, Task, classify, train_gcn
 from gsl_scale.evaluate.cluster import cluster_scores
+from gsl_scale.evaluate.references import diffused, smoothed, wanted
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import write_data
 from gsl_scale.knn.finder import Finder
+from gsl_scale.knn.neighbours import Neighbours
 from gsl_scale.memory import keep_freed_memory
 from gsl_scale.pipeline import prepare_process
 from gsl_scale.postprocess import Sketch, learned_graph
@@ -60,14 +64,14 @@ def cell(name: str, config: Config, out: Path, *, blind: bool) -> dict[str, Any]
     """
     with resolved(config) as (config, data):
         path = out / f"{name}-seed{config.train.seed}-{_digest(config, _BLOCKS)}.json"
-        return _kept(path, lambda: _watched(config, data, out, blind))
+        return kept(path, lambda: _watched(config, data, out, blind))
 
 
 def _digest(config: Config, blocks: tuple[str, ...]) -> str:
     return digest([__version__, depends_on(config, blocks)])[:12]
 
 
-def _kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What lies at the path, or what is computed now and put there."""
     if path.exists():
         found: dict[str, Any] = json.loads(path.read_text())
@@ -75,6 +79,50 @@ def _kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     found = compute()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_durably(path, json.dumps(found, indent=1))
+    return found
+
+
+def trainer_of(
+    config: Config,
+    data: Artifact,
+    features: Features,
+    given: sp.csr_matrix | None,
+    nearest: Neighbours,
+) -> Trainer[WholeGraphs]:
+    """A training in this process, about to begin."""
+    first = write_first_anchor(config, data, [nearest.edges()], data.folder.with_name("anchor"))
+    return Trainer(config, WholeGraphs(config, features, given, nearest, first=first))
+
+
+def references(config: Config, out: Path) -> dict[str, Any]:
+    """What needs no learning, kept like the cells: classification by the graph diffused, and
+    clustering by features smoothed over it. Nothing where the config wants none."""
+    with resolved(config) as (config, data):
+        settings = config.evaluate
+        if not wanted(settings, data.manifest.num_nodes):
+            return {}
+        path = out / f"references-{_digest(config, ('data', 'knn', 'evaluate'))}.json"
+        return kept(path, lambda: _referred(config, data))
+
+
+def _referred(config: Config, data: Artifact) -> dict[str, Any]:
+    prepare_process(config)
+    features, task, settings = Features.of(data), Task.load(data), config.evaluate
+    assert task is not None
+    if "edges" in data:
+        base = edges_matrix(data)
+    else:
+        nearest = Finder(config.knn, config.run)(features.dense.numpy())
+        base = learned_graph(features.dense, Sketch.from_candidates(nearest.ids)).to_scipy()
+    choices = Classifier.choices(settings)
+    found: dict[str, Any] = {
+        f"diffused_{name.lower()}": classify(graph, features, task, choices, settings.seeds)
+        for name, graph in diffused(base).items()
+    }
+    rows = smoothed(features.dense, base).numpy()
+    found["smoothed_clustering"] = cluster_scores(
+        rows, task.labels.numpy(), task.num_classes, settings.cluster_runs
+    )
     return found
 
 
@@ -102,9 +150,8 @@ def _watched(config: Config, data: Artifact, out: Path, blind: bool) -> dict[str
 
     # They depend on data and split, not on the training, so most seeds share them.
     name = _digest(config, ("data", "knn", "evaluate"))
-    found = _kept(out / f"baselines-{name}.json", baselines)
-    first = write_first_anchor(config, data, [nearest.edges()], data.folder.with_name("anchor"))
-    trainer = Trainer(config, WholeGraphs(config, features, given, nearest, first=first))
+    found = kept(out / f"baselines-{name}.json", baselines)
+    trainer = trainer_of(config, data, features, given, nearest)
     graphs, model = trainer.graphs, trainer.model
     start = classify(graphs.learned(model), features, task, choices, 1)
     how = next(choice for choice in choices if choice.weight_decay == start["weight_decay"])
