@@ -58,6 +58,8 @@ def _ones(matrix: sp.csr_matrix) -> sp.csr_matrix:
 def _weights(learned: sp.csr_matrix, edges: sp.csr_matrix) -> np.ndarray:
     """Of these edges in the learned graph; 0 where it has none."""
     where = edges.tocoo()
+    if not edges.nnz:  # SciPy answers an empty question with a matrix
+        return np.zeros(0, np.float32)
     return np.asarray(learned[where.row, where.col]).ravel()
 
 

@@ -65,7 +65,7 @@ def reproduce(
 def summary(row: Row, cells: list[dict[str, Any]]) -> dict[str, Any]:
     """Mean and standard deviation over seeds of every column."""
     columns = {name: [cell[name]["mean"] for cell in cells] for name in COLUMNS if name in cells[0]}
-    clustering = {
+    clustering: dict[str, Any] = {
         key: {
             name: float(np.mean([cell[key][name]["mean"] for cell in cells])) for name in MEASURES
         }

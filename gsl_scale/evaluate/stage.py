@@ -94,8 +94,8 @@ def _against_labels(
     }
     rows = {"representations": representations, "features": features.dense.numpy()}
     if beside:
-        for name, graph in diffused(matrices[base]).items():
-            graphs[f"GCN, {base} diffused ({name})"] = graph
+        for name, diffusion in diffused(matrices[base]).items():
+            graphs[f"GCN, {base} diffused ({name})"] = diffusion
         rows["smoothed features"] = smoothed(features.dense, matrices[base]).numpy()
     graphs["MLP, no graph"] = None
     scores, clustering = {}, {}

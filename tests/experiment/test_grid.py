@@ -18,7 +18,7 @@ def test_every_point_is_a_config_of_its_own(name, monkeypatch):
     points = EXPERIMENTS[name].grid(None)
     configs = [load_config(Path("configs/cora.yaml"), point.sets) for point in points]
     found = {config.model_dump_json() for config in configs}
-    assert len(found) == len(points)
+    assert len(found) == len(points) - (name == "robustness")  # of both kinds, rate 0 is the same
 
 
 def test_the_papers_values():
