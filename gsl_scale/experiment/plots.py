@@ -85,7 +85,8 @@ def line_plot(
     """Lines with whiskers and a legend; `names` are written at 0, 1, ... in place of numbers."""
     drawn = drawing(_FLOOR + 40 + _LEGEND * ((len(lines) + 1) // 2), label)
     spreads = [(y, s) for line in lines for (_, y), s in _with_spread(line)]
-    y_ticks = ticks(min(y - s for y, s in spreads), max(y + s for y, s in spreads))
+    low, high = min(y - s for y, s in spreads), max(y + s for y, s in spreads)
+    y_ticks = ticks(low, high) if high > low else ticks(low - 1, high + 1)
     xs = [x for line in lines for x, _ in line.points]
     x = Scale(min(xs), max(xs), _LEFT + 8, _RIGHT - 8)
     y = Scale(y_ticks[0], y_ticks[-1], _FLOOR, _TOP)

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 SHORT = [
     word
     for key in ("train.steps=4", "train.refresh=2", "evaluate.seeds=2", "evaluate.epochs=10",
-                "evaluate.weight_decay=[0.0005]", "contrast.batch=64")
+                "evaluate.weight_decay=[0.0005]", "contrast.batch=64", "anchor.c=1", "run.threads=1")
     for word in ("--set", key)
 ]  # fmt: skip
 
@@ -25,7 +25,7 @@ SHORT = [
 def tiny(tmp_path):
     file = tmp_path / "tiny.yaml"
     file.write_text(
-        "data: {source: synthetic, nodes: 240, features: 12, communities: 3, degree: 4, noise: 2}\n"
+        "data: {source: synthetic, nodes: 240, features: 12, communities: 3, degree: 4, noise: 6}\n"
     )
     return file
 
