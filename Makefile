@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 GSL := $(BIN)/gsl-scale
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test pytest lint type fmt reproduce bench chaos clean
+.PHONY: help install run test pytest lint type fmt reproduce figures bench chaos clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -52,6 +52,16 @@ fmt: $(VENV)/.installed-dev ## format and fix what ruff can fix
 
 reproduce: $(VENV)/.installed ## the paper's table, beside the paper's numbers (hours; resumes)
 	$(GSL) reproduce
+
+# Each line keeps its finished cells, so a second call computes only what is missing.
+figures: $(VENV)/.installed ## the paper's figures, as plots and a page in runs/experiments (resumes)
+	$(GSL) experiment tau cora
+	$(GSL) experiment tau citeseer
+	$(GSL) experiment features-mask cora-inference
+	$(GSL) experiment edge-drop cora-inference
+	$(GSL) experiment neighbours cora-inference
+	$(GSL) experiment robustness cora
+	$(GSL) experiment heatmap cora
 
 $(VENV)/.installed-bench: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cpu,bench]'

@@ -40,6 +40,9 @@ class Block(BaseModel):
     # Keys that say where input lies. They are left out of digests, because what is
     # compared is the content of the files (see `ingest.inputs`), not their path.
     locations: ClassVar[tuple[str, ...]] = ()
+    # Keys that came later. Where they are not set they are left out of digests, so that what was
+    # made before them is still what it was.
+    later: ClassVar[tuple[str, ...]] = ()
 
 
 class Split(Block):
@@ -50,12 +53,30 @@ class Split(Block):
     seed: int = Field(0, ge=0, description="seed of the draw")
 
 
+class Perturb(Block):
+    """Damage done on purpose, to see what refinement repairs (`evaluate/perturb.py`)."""
+
+    delete: float = Field(0.0, ge=0, lt=1, description="share of edges taken away")
+    rewire: float = Field(0.0, ge=0, lt=1, description="share of edges put between other nodes")
+    add: float = Field(0.0, ge=0, le=100, description="edges added, as a share of those there are")
+    mask_features: float = Field(0.0, ge=0, lt=1, description="share of columns set to 0")
+    drop_features: float = Field(0.0, ge=0, lt=1, description="share of each row's values set to 0")
+    seed: int = Field(0, ge=0, description="the same seed does the same damage")
+
+    @property
+    def of_edges(self) -> bool:
+        return bool(self.delete or self.rewire or self.add)
+
+
 class DataBlock(Block):
     """What every source of data has."""
+
+    later: ClassVar[tuple[str, ...]] = ("perturb",)
 
     dtype: Literal["float32", "float16"] = Field(
         "float32", description="how features are stored; float16 halves the disk"
     )
+    perturb: Perturb | None = Field(None, description="damage on purpose; none: as it comes")
 
 
 Scale = Literal["auto", "none", "standard"]
@@ -264,6 +285,8 @@ class Train(Block):
 class Evaluate(Block):
     """How a finished graph is judged; the only block that has to do with labels."""
 
+    later: ClassVar[tuple[str, ...]] = ("references",)
+
     seeds: int = Field(5, gt=0, description="classifiers trained per graph")
     hidden: Count = Field(AUTO, description="width of the GCN: 32; 256 for 100,000 nodes or more")
     layers: Count = Field(AUTO, description="layers of the GCN: 2; 3 for 100,000 nodes or more")
@@ -275,6 +298,9 @@ class Evaluate(Block):
     drop_edges: Share = Field(0.5, description="edges dropped while the GCN trains")
     epochs: int = Field(200, gt=0, description="of the GCN, at most")
     cluster_runs: int = Field(10, gt=0, description="K-means runs")
+    references: bool | None = Field(
+        None, description="also smoothing and diffusion without learning; none: up to 20,000 nodes"
+    )
 
 
 class Run(Block):
@@ -313,7 +339,8 @@ def depends_on(config: Config, blocks: Iterable[str]) -> dict[str, Any]:
     for name in blocks:
         block: Block = getattr(config, name)
         for key, value in block.model_dump(mode="json", exclude=_locations(block)).items():
-            found[f"{name}.{key}"] = value
+            if value is not None or key not in block.later:
+                found[f"{name}.{key}"] = value
     return found
 
 

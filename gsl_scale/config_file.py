@@ -136,7 +136,9 @@ def _apply_override(tree: dict[str, Any], override: str) -> None:
         value = text
     block: Any = tree
     for key in keys[:-1]:
-        block = block.setdefault(key, {})
+        if block.get(key) is None:
+            block[key] = {}
+        block = block[key]
         if not isinstance(block, dict):
             raise ConfigError(f"--set {override}: {key} is a value, not a block of keys.")
     block[keys[-1]] = value

@@ -90,6 +90,10 @@ def print_metrics(metrics: dict[str, Any]) -> None:
             f"given edges kept {fate['kept']:,}, dropped {fate['dropped']:,}; "
             f"new edges {fate['added']:,}"
         )
+    if repaired := metrics.get("repair"):
+        from gsl_scale.evaluate.repair import said
+
+        out.print(said(repaired), markup=False)
     out.print()
 
 
@@ -180,7 +184,9 @@ def print_reproduction(table: list[dict[str, Any]]) -> None:
     def cell(row: dict[str, Any], name: str) -> str:
         return f"{row[name]['mean']:.1f} ± {row[name]['std']:.1f}" if name in row else "–"
 
-    names = ("paper_protocol", "label_free", "start", "knn_graph", "given_graph")
+    from gsl_scale.evaluate.reproduce import COLUMNS
+
+    names = [name for name in COLUMNS if any(name in row for row in table)]
     out = _out()
     shown = Table(
         "accuracy", "paper", *(name.replace("_", " ") for name in names), box=None, pad_edge=False
@@ -196,6 +202,8 @@ def print_reproduction(table: list[dict[str, Any]]) -> None:
         for row in clustered:
             shown.add_row(row["row"], "paper", *(f"{v:.1f}" for v in row["paper_clustering"]))
             shown.add_row("", "ours", *(f"{v:.1f}" for v in row["clustering"].values()))
+            if smoothed := row.get("smoothed_clustering"):
+                shown.add_row("", "smoothed (SSGC)", *(f"{v:.1f}" for v in smoothed.values()))
         out.print(shown)
 
 

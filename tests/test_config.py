@@ -36,3 +36,12 @@ def test_digests_follow_content_not_place():
 def test_every_key_says_what_it_means(block):
     silent = [key for key, field in block.model_fields.items() if not field.description]
     assert [key for key in silent if key != "source"] == []
+
+
+def test_a_later_key_is_in_a_digest_only_if_it_is_set():
+    plain = make_config({"data": {"source": "sklearn", "name": "wine"}})
+    found = depends_on(plain, ["data", "evaluate"])
+    assert "data.perturb" not in found and "evaluate.references" not in found
+    for override in ("data.perturb.mask_features=0.5", "evaluate.references=false"):
+        changed = make_config({"data": {"source": "sklearn", "name": "wine"}}, [override])
+        assert depends_on(changed, ["data", "evaluate"]) != found

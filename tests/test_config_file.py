@@ -87,3 +87,10 @@ def test_paths_are_relative_to_the_file_and_survive_a_round_trip(tmp_path):
     again.parent.mkdir()
     again.write_text(config.to_yaml())
     assert load_config(again) == config
+
+
+def test_a_key_of_a_block_that_is_not_there_yet(tmp_path):
+    path = write(tmp_path, "data: {source: sklearn, name: digits, perturb: null}\n")
+    config = load_config(path, ["data.perturb.drop_features=0.2"])
+    assert config.data.perturb.drop_features == 0.2
+    assert "is a value" in refusal(tmp_path, "data: {source: sklearn, name: wine}", "data.name.x=1")

@@ -13,6 +13,7 @@ import typer
 from gsl_scale import __version__, progress
 from gsl_scale.cli import bench, cluster, data, jobs, runs
 from gsl_scale.cli.diff import diff
+from gsl_scale.cli.experiment import experiment
 from gsl_scale.cli.extend import extend
 from gsl_scale.cli.knn import knn
 from gsl_scale.cli.options import print_json
@@ -33,7 +34,7 @@ bench_app = typer.Typer(help="Measure speed and size, as ratios taken side by si
 app.add_typer(bench_app, name="bench")
 for command in (
     runs.refine, runs.run, extend, runs.evaluate, runs.status, data.export, diff, data.show,
-    data.ingest, data.check, knn, runs.reproduce, runs.sweep, jobs.submit,
+    data.ingest, data.check, knn, runs.reproduce, runs.sweep, experiment, jobs.submit,
 ):  # fmt: skip
     app.command()(command)
 app.command(name="config")(runs.show_config)

@@ -74,7 +74,8 @@ class Classifier:
     @classmethod
     def choices(cls, settings: Evaluate) -> "list[Classifier]":
         """One per weight decay to be tried."""
-        values = settings.model_dump(exclude={"seeds", "cluster_runs", "weight_decay"})
+        others = {"seeds", "cluster_runs", "weight_decay", "references"}
+        values = settings.model_dump(exclude=others)
         return [cls(weight_decay=decay, **values) for decay in settings.weight_decay]
 
 

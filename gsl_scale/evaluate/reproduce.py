@@ -1,7 +1,8 @@
 """The paper's table for this method, row by row and seed by seed; finished cells are kept.
 
 Two columns. *paper protocol*: graphs are evaluated all through training and the one with the best
-validation accuracy counts, as the paper does. *label-free*: the final graph, whatever it is.
+validation accuracy counts, as the paper does. *label-free*: the final graph, whatever it is. Beside
+them the baselines, and references that need no learning (`references.py`).
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy as np
 from gsl_scale import progress
 from gsl_scale.config_file import load_config
 from gsl_scale.evaluate.cluster import MEASURES
-from gsl_scale.evaluate.watch import cell, seeded
+from gsl_scale.evaluate.watch import cell, references, seeded
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ ROWS = (
     Row("pubmed-inference", 73.8),
 )
 
+COLUMNS = (
+    "paper_protocol", "label_free", "start", "knn_graph", "given_graph",
+    "diffused_ppr", "diffused_heat",
+)  # fmt: skip
+
 
 def reproduce(
     configs: Path, out: Path, seeds: int, only: list[str], sets: list[str]
@@ -50,21 +56,21 @@ def reproduce(
             for seed in range(seeds):
                 path = configs / f"{row.config}.yaml"
                 config = load_config(path, [*seeded(row.config, seed), *sets])
-                cells[row].append(cell(row.config, config, out))
+                found = cell(row.config, config, out)
+                cells[row].append({**found, **references(config, out)})
                 advance(1, f"{row.config}, seed {seed}")
     return [summary(row, found) for row, found in cells.items()]
 
 
 def summary(row: Row, cells: list[dict[str, Any]]) -> dict[str, Any]:
     """Mean and standard deviation over seeds of every column."""
-    columns = {
-        name: [cell[name]["mean"] for cell in cells]
-        for name in ("paper_protocol", "label_free", "start", "knn_graph", "given_graph")
-        if name in cells[0]
-    }
-    clustering = {
-        name: float(np.mean([cell["clustering"][name]["mean"] for cell in cells]))
-        for name in MEASURES
+    columns = {name: [cell[name]["mean"] for cell in cells] for name in COLUMNS if name in cells[0]}
+    clustering: dict[str, Any] = {
+        key: {
+            name: float(np.mean([cell[key][name]["mean"] for cell in cells])) for name in MEASURES
+        }
+        for key in ("clustering", "smoothed_clustering")
+        if key in cells[0]
     }
     return {
         "row": row.config,
@@ -75,5 +81,5 @@ def summary(row: Row, cells: list[dict[str, Any]]) -> dict[str, Any]:
             for name, values in columns.items()
         },
         "paper_clustering": list(row.clustering),
-        "clustering": clustering,
+        **clustering,
     }

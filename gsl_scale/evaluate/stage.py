@@ -6,14 +6,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import scipy.sparse as sp
 
 from gsl_scale import progress
-from gsl_scale.config import Config, depends_on
+from gsl_scale.config import Config, Evaluate, depends_on
 from gsl_scale.evaluate import figures
 from gsl_scale.evaluate.classify import Classifier, Task, classify, logistic_regression
 from gsl_scale.evaluate.cluster import cluster_scores, clusters_without_labels, kmeans
+from gsl_scale.evaluate.references import diffused, smoothed, wanted
+from gsl_scale.evaluate.repair import repair
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
+from gsl_scale.ingest.write import UNDAMAGED
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
@@ -56,30 +60,7 @@ def measure(
 
     metrics: dict[str, Any] = {}
     if task is not None:
-        choices = Classifier.choices(settings)
-        with progress.track("evaluate", len(matrices) + 3) as advance:
-            scores = {}
-            for name, matrix in matrices.items():
-                normalised = Graph.from_scipy(with_self_loops(matrix)).normalised()
-                scores[f"GCN, {name}"] = classify(
-                    normalised, features, task, choices, settings.seeds
-                )
-                advance(1, name)
-            scores["MLP, no graph"] = classify(None, features, task, choices, settings.seeds)
-            advance(1, "MLP")
-            scores["logistic regression, no graph"] = logistic_regression(features, task)
-            advance(1, "logistic regression")
-            labels, runs = task.labels.numpy(), settings.cluster_runs
-            metrics["classification"] = scores
-            metrics["clustering"] = {
-                "K-means, representations": cluster_scores(
-                    representations, labels, task.num_classes, runs
-                ),
-                "K-means, features": cluster_scores(
-                    features.dense.numpy(), labels, task.num_classes, runs
-                ),
-            }
-            advance(1, "clustering")
+        metrics |= _against_labels(settings, features, matrices, representations, task)
     found = task.num_classes if task else clusters_without_labels(len(representations))
     clusters = kmeans(representations, found, seed=0)
     metrics["graphs"] = {
@@ -87,4 +68,43 @@ def measure(
     }
     if "given graph" in matrices:
         metrics["edges"] = figures.compared(matrices["given graph"], matrices["learned graph"])
+    if UNDAMAGED in data:
+        before = edges_matrix(data, UNDAMAGED)
+        metrics["repair"] = repair(before, matrices["given graph"], matrices["learned graph"])
     return metrics, clusters
+
+
+def _against_labels(
+    settings: Evaluate,
+    features: Features,
+    matrices: dict[str, sp.csr_matrix],
+    representations: npt.NDArray[np.float32],
+    task: Task,
+) -> dict[str, Any]:
+    """Classification and clustering, beside the baselines and what needs no learning."""
+    choices, runs = Classifier.choices(settings), settings.cluster_runs
+    beside = wanted(settings, len(representations))
+    base = "given graph" if "given graph" in matrices else "kNN graph"
+    graphs: dict[str, Graph | None] = {
+        f"GCN, {name}": Graph.from_scipy(with_self_loops(matrix)).normalised()
+        for name, matrix in matrices.items()
+    }
+    rows = {"representations": representations, "features": features.dense.numpy()}
+    if beside:
+        for name, diffusion in diffused(matrices[base]).items():
+            graphs[f"GCN, {base} diffused ({name})"] = diffusion
+        rows["smoothed features"] = smoothed(features.dense, matrices[base]).numpy()
+    graphs["MLP, no graph"] = None
+    scores, clustering = {}, {}
+    with progress.track("evaluate", len(graphs) + 1 + len(rows)) as advance:
+        for name, graph in graphs.items():
+            scores[name] = classify(graph, features, task, choices, settings.seeds)
+            advance(1, name)
+        scores["logistic regression, no graph"] = logistic_regression(features, task)
+        advance(1, "logistic regression")
+        for name, of in rows.items():
+            clustering[f"K-means, {name}"] = cluster_scores(
+                of, task.labels.numpy(), task.num_classes, runs
+            )
+            advance(1, f"K-means, {name}")
+    return {"classification": scores, "clustering": clustering}

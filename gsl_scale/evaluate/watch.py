@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import scipy.sparse as sp
+
 from gsl_scale import __version__
 from gsl_scale.config import Config, depends_on, digest
 from gsl_scale.evaluate.classify import Classifier, Score, Task, classify, train_gcn
 from gsl_scale.evaluate.cluster import cluster_scores
+from gsl_scale.evaluate.references import diffused, smoothed, wanted
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import write_data
@@ -74,6 +77,38 @@ def kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     found = compute()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_durably(path, json.dumps(found, indent=1))
+    return found
+
+
+def references(config: Config, out: Path) -> dict[str, Any]:
+    """What needs no learning, kept like the cells: classification by the graph diffused, and
+    clustering by features smoothed over it. Nothing where the config wants none."""
+    with resolved(config) as (config, data):
+        settings = config.evaluate
+        if not wanted(settings, data.manifest.num_nodes):
+            return {}
+        path = out / f"references-{_digest(config, ('data', 'knn', 'evaluate'))}.json"
+        return kept(path, lambda: _referred(config, data))
+
+
+def _referred(config: Config, data: Artifact) -> dict[str, Any]:
+    prepare_process(config)
+    features, task, settings = Features.of(data), Task.load(data), config.evaluate
+    assert task is not None
+    if "edges" in data:
+        base = edges_matrix(data)
+    else:
+        nearest = Finder(config.knn, config.run)(features.dense.numpy())
+        base = learned_graph(features.dense, Sketch.from_candidates(nearest.ids)).to_scipy()
+    choices = Classifier.choices(settings)
+    found: dict[str, Any] = {
+        f"diffused_{name.lower()}": classify(graph, features, task, choices, settings.seeds)
+        for name, graph in diffused(base).items()
+    }
+    rows = smoothed(features.dense, base).numpy()
+    found["smoothed_clustering"] = cluster_scores(
+        rows, task.labels.numpy(), task.num_classes, settings.cluster_runs
+    )
     return found
 
 

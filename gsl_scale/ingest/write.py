@@ -6,22 +6,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import scipy.sparse as sp
 
 from gsl_scale import progress
-from gsl_scale.config import Config, TablesData, depends_on
+from gsl_scale.config import Config, Perturb, TablesData, depends_on
 from gsl_scale.errors import InputError
 from gsl_scale.ingest import checks, open_source
 from gsl_scale.ingest.inputs import fingerprint
 from gsl_scale.ingest.scale import scaled
 from gsl_scale.ingest.source import BLOCK_ROWS, Source
 from gsl_scale.store.draft import Draft
-from gsl_scale.store.edges import EdgeShuffle
-from gsl_scale.store.manifest import Manifest
+from gsl_scale.store.edges import EdgeShuffle, EdgeTable
+from gsl_scale.store.manifest import Manifest, Table
 from gsl_scale.store.nodes import write_columns, write_rows
 from gsl_scale.store.shards import ShardPlan
 
 KIND = "data"
+UNDAMAGED = "undamaged"  # the edges before data.perturb
 
 
 def write_data(config: Config, folder: Path) -> Manifest:
@@ -68,13 +71,18 @@ def _fill(draft: Draft, config: Config, source: Source) -> checks.Findings:
         rows = checks.checked_features(
             source, findings, mine.fill_missing if mine else None, data.dtype
         )
+        if data.perturb is not None:
+            rows = _perturbed(rows, data.perturb)
         table = write_rows(
             draft, "features", _counted(rows, advance), source.num_features, data.dtype
         )
     draft.add_table("features", table)
+    if data.perturb is not None:
+        _note_perturbed(findings, data.perturb, source)
 
     if source.edges is not None:
-        shuffle = EdgeShuffle(draft, mirror=True)
+        damaged = data.perturb is not None and data.perturb.of_edges
+        shuffle = EdgeShuffle(draft, UNDAMAGED if damaged else "edges", mirror=True)
         touched = np.zeros(num_nodes, bool)
         with progress.track("edges", None) as advance:
             unknown = mine.unknown_nodes if mine else "refuse"
@@ -84,7 +92,11 @@ def _fill(draft: Draft, config: Config, source: Source) -> checks.Findings:
                 advance(len(block.src))
         findings.raise_if_refused()
         with progress.track("edges: sorting shards", draft.plan.num_shards) as advance:
-            draft.add_table("edges", shuffle.finish(advance))
+            stored = shuffle.finish(advance)
+        if data.perturb is not None and damaged:
+            draft.add_table(UNDAMAGED, stored)  # only evaluation reads it
+            stored, touched = _perturbed_edges(draft, stored, data.perturb)
+        draft.add_table("edges", stored)
         checks.note_shuffle(findings, shuffle.counts)
         checks.note_isolated(findings, int((~touched).sum()), num_nodes)
     findings.raise_if_refused()
@@ -97,6 +109,45 @@ def _fill(draft: Draft, config: Config, source: Source) -> checks.Findings:
         draft.facts["columns"] = list(source.feature_names)
     draft.facts |= {**source.facts, "findings": findings.to_json()}
     return findings
+
+
+def _perturbed(blocks: Iterable[Any], how: Perturb) -> Iterator[Any]:
+    from gsl_scale.evaluate.perturb import perturb_rows
+
+    at = 0
+    for block in blocks:
+        yield perturb_rows(block, how, at)
+        at += len(block)
+
+
+def _perturbed_edges(
+    draft: Draft, stored: Table, how: Perturb
+) -> tuple[Table, npt.NDArray[np.bool_]]:
+    """The edges as they were stored, damaged and stored beside; and which nodes have one left.
+    Damage is done to whole graphs in memory: it is for experiments."""
+    from gsl_scale.evaluate.perturb import perturb_edges
+
+    num_nodes = draft.plan.num_nodes
+    src, dst, weight = EdgeTable(draft.folder, stored, num_nodes).read()
+    given = sp.csr_matrix((weight, (src, dst)), shape=(num_nodes, num_nodes))
+    damaged = perturb_edges(given, how).tocoo()
+    shuffle = EdgeShuffle(draft, mirror=False)
+    shuffle.append(damaged.row.astype(np.int64), damaged.col.astype(np.int64), damaged.data)
+    touched = np.zeros(num_nodes, bool)
+    touched[damaged.row] = True
+    return shuffle.finish(), touched
+
+
+def _note_perturbed(findings: checks.Findings, how: Perturb, source: Source) -> None:
+    from gsl_scale.evaluate.perturb import said
+
+    if how.of_edges and source.edges is None:
+        raise InputError(
+            "There are no edges to delete, rewire or add to.",
+            "data.perturb damages a given graph, and this data has none.",
+            "Give edges, or leave data.perturb.delete, rewire and add out.",
+        )
+    findings.noted("perturbed", 1, said(how))
 
 
 def _counted(blocks: Iterable[Any], advance: progress.Advance) -> Iterator[Any]:

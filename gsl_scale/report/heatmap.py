@@ -136,11 +136,11 @@ def node_map(
         grid.write_name(drawn, group, at + len(some) / 2)
         at += len(some)
         if at < len(nodes):
-            _cut(drawn, grid, at)
+            cut(drawn, grid, at)
     return text_of(drawn)
 
 
-def _cut(drawn: ET.Element, grid: Grid, at: int) -> None:
+def cut(drawn: ET.Element, grid: Grid, at: int) -> None:
     """Lines between two groups."""
     across, down = grid.left + at * grid.size, grid.top + at * grid.size
     end = grid.size * grid.cells

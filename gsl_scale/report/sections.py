@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from gsl_scale.evaluate import repair
 from gsl_scale.evaluate.cluster import MEASURES
 from gsl_scale.report import distributions
 from gsl_scale.report.change import Change
@@ -33,6 +34,8 @@ def scores(metrics: dict[str, Any] | None, before: str) -> dict[str, Any]:
     shown: dict[str, Any] = {"accuracy": "", "clustering": "", "clusters_said": "", "figures": []}
     if metrics is None:
         return shown
+    if found := metrics.get("repair"):
+        shown["repaired"] = repair.said(found)
     if found := metrics.get("classification"):
         bars = [
             Bar(name, score["mean"], score["std"], _role(name, before), _plus_minus(score))
@@ -47,7 +50,9 @@ def scores(metrics: dict[str, Any] | None, before: str) -> dict[str, Any]:
             for name, role in (
                 ("K-means, representations", "after"),
                 ("K-means, features", "other"),
+                ("K-means, smoothed features", "other"),
             )
+            if name in found
             for score in [found[name][measure]]
             for text in [_plus_minus(score)]
         ]

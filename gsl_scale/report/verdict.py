@@ -10,9 +10,14 @@ LEARNED = "GCN, learned graph"
 _NAMES = {
     "GCN, given graph": "a GCN on the given graph",
     "GCN, kNN graph": "a GCN on the kNN graph of the features",
+    "GCN, given graph diffused (PPR)": "a GCN on the given graph diffused by PageRank",
+    "GCN, given graph diffused (heat)": "a GCN on the given graph diffused by heat",
+    "GCN, kNN graph diffused (PPR)": "a GCN on the kNN graph diffused by PageRank",
+    "GCN, kNN graph diffused (heat)": "a GCN on the kNN graph diffused by heat",
     "MLP, no graph": "an MLP that sees no graph",
     "logistic regression, no graph": "logistic regression without a graph",
 }
+_CLUSTERED = {"bare": "K-means, features", "smoothed": "K-means, smoothed features"}
 
 
 @dataclass(frozen=True)
@@ -103,18 +108,26 @@ def _compared(scores: dict[str, Any], seeds: int, num_test: int, num_train: int)
 
 
 def judge_clusters(clustering: dict[str, Any]) -> str:
-    """The representations learned with the graph against the bare features."""
-    ours, theirs = clustering["K-means, representations"], clustering["K-means, features"]
+    """The representations learned with the graph against features, bare and (where that was
+    computed) smoothed."""
+    said = [
+        _against(clustering, name, kind) for kind, name in _CLUSTERED.items() if name in clustering
+    ]
+    return " ".join(said)
+
+
+def _against(clustering: dict[str, Any], name: str, kind: str) -> str:
+    ours, theirs = clustering["K-means, representations"], clustering[name]
     better: list[str] = []
     worse: list[str] = []
     for measure in MEASURES:
         ahead = ours[measure]["mean"] - theirs[measure]["mean"]
         if abs(ahead) > math.hypot(ours[measure]["std"], theirs[measure]["std"]):
             (better if ahead > 0 else worse).append(measure)
-    unclear = [name for name in MEASURES if name not in better and name not in worse]
+    unclear = [measure for measure in MEASURES if measure not in [*better, *worse]]
     said = [
         f"{word} in {', '.join(names)}"
         for word, names in (("better", better), ("worse", worse), ("not clearly apart", unclear))
         if names
     ]
-    return f"Against clusters of the bare features: {'; '.join(said)}."
+    return f"Against clusters of the {kind} features: {'; '.join(said)}."

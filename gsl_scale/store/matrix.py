@@ -13,13 +13,13 @@ from gsl_scale.store.edges import Edges, EdgeTable
 from gsl_scale.store.manifest import Part
 
 
-def edges_matrix(artifact: Artifact) -> sp.csr_matrix:
-    """The edge table as a CSR matrix.
+def edges_matrix(artifact: Artifact, name: str = "edges") -> sp.csr_matrix:
+    """An edge table as a CSR matrix.
 
     Parts are decoded in threads, straight into their place: edges are stored in the order of CSR,
     so nothing has to be sorted, and rows are found by counting.
     """
-    table, num_nodes = artifact.edges(), artifact.manifest.num_nodes
+    table, num_nodes = artifact.edges(name), artifact.manifest.num_nodes
     # What SciPy would choose; given anything else it copies.
     index: Any = np.int32 if max(num_nodes, len(table)) < 2**31 else np.int64
     indptr = np.zeros(num_nodes + 1, index)

@@ -55,3 +55,25 @@ def test_clusters_may_be_worse():
     }
     said = judge_clusters(clustering)
     assert "better in F1; worse in C-ACC; not clearly apart in NMI, ARI" in said
+
+
+def test_clusters_against_what_needs_no_learning():
+    clustering = {
+        name: {m: {"mean": mean, "std": 0.5} for m in MEASURES}
+        for name, mean in (
+            ("K-means, representations", 60.0),
+            ("K-means, features", 50.0),
+            ("K-means, smoothed features", 70.0),
+        )
+    }
+    said = judge_clusters(clustering)
+    assert "clusters of the bare features: better in C-ACC" in said
+    assert "clusters of the smoothed features: worse in C-ACC" in said
+
+
+def test_a_diffusion_that_wins_is_named():
+    scores = metrics(80.0, 78.0)
+    scores["classification"]["GCN, given graph diffused (PPR)"] = {"mean": 84.0, "std": 1.0}
+    verdict = judge(scores, "split", 5, 1000, 140)
+    assert verdict.answer == "no"
+    assert "a GCN on the given graph diffused by PageRank" in verdict.sentence
