@@ -7,6 +7,7 @@ import typer
 
 from gsl_scale.cli.options import AsJson, ConfigFile, Sets, print_json, report
 from gsl_scale.config_file import load_config
+from gsl_scale.errors import UserError
 
 if TYPE_CHECKING:
     from gsl_scale.cluster.jobs import Jobs
@@ -39,6 +40,10 @@ def submit(
     until: Annotated[
         str | None, typer.Option("--until", metavar="STAGE", help="Stop after this stage.")
     ] = None,
+    bench: Annotated[
+        str | None,
+        typer.Option(help="Run this benchmark instead: scaling, with its options, in quotes."),
+    ] = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:
@@ -51,10 +56,26 @@ def submit(
     Example: gsl-scale submit configs/quickstart.yaml --out /shared/runs/q --set run.workers=2
     """
     loaded = load_config(config, sets or ())
+    _require_bench(bench, first or until)
     folder = (out or Path("runs") / config.stem).absolute()
     jobs = _jobs(address, cluster)
-    job = jobs.submit(loaded, folder, config.stem, first=first, until=until)
+    job = jobs.submit(loaded, folder, config.stem, first=first, until=until, bench=bench)
     _report(jobs, job, str(folder), wait, as_json)
+
+
+def _require_bench(bench: str | None, stage: str | None) -> None:
+    """One that writes into a folder which all nodes see, and has no stages of its own."""
+    if bench is None:
+        return
+    if bench.split()[:1] != ["scaling"]:
+        raise UserError(
+            f"--bench {bench} is not run as a job.",
+            next_step='Give scaling, with its options: --bench "scaling --workers 1 --workers 8"',
+        )
+    if stage is not None:
+        raise UserError(
+            f"--bench has no stage {stage}.", next_step="Leave out --from and --until, or --bench."
+        )
 
 
 def list_jobs(address: Address = None, cluster: Cluster = None, as_json: AsJson = False) -> None:

@@ -54,9 +54,10 @@ class Jobs:
         *,
         first: str | None = None,
         until: str | None = None,
+        bench: str | None = None,
     ) -> str | None:
         """Check, then launch; None if there was nothing left to do. `first` and `until` are those
-        of `run_pipeline`."""
+        of `run_pipeline`; `bench`: the words of a benchmark to run instead of the stages."""
         require_stage(first)
         require_stage(until)
         self._refuse_twice(out)
@@ -65,6 +66,12 @@ class Jobs:
             runtime = {"working_dir": str(folder), "env_vars": {"PYTHONUNBUFFERED": "1"}}
             facts = self._probe(job, out, runtime)
             checks.require(facts, config.run, out, versions_here())
+            about = {"gsl_out": str(out), "gsl_config": config.to_yaml(), "gsl_name": name}
+            if bench is not None:
+                words = ["bench", *shlex.split(bench), "--config", ship.CONFIG, "--out", str(out)]
+                command = shlex.join(["python", "-m", "gsl_scale", *words])
+                self._launch(job, command, runtime, about | {"gsl_bench": bench})
+                return job
             if first is None:
                 _refuse_stale(facts, until)
             states = _states(facts, until)
@@ -75,7 +82,6 @@ class Jobs:
                 progress.say(f"goes on with what is there: {', '.join(kept) or 'a part'}")
             flags = {"--out": str(out), "--from": first, "--until": until}
             words = [word for flag, value in flags.items() if value for word in (flag, value)]
-            about = {"gsl_out": str(out), "gsl_config": config.to_yaml(), "gsl_name": name}
             if until:
                 about["gsl_until"] = until
             command = shlex.join(["python", "-m", "gsl_scale", "run", ship.CONFIG, *words])
@@ -165,7 +171,8 @@ class Jobs:
             raise ClusterError(f"{job} was not submitted by gsl-scale submit.")
         config = make_config(yaml.safe_load(about["gsl_config"]), file=f"config of {job}")
         out, name = Path(about["gsl_out"]), about["gsl_name"]
-        return self.submit(config, out, name, until=about.get("gsl_until"))
+        kept = {key: about.get(f"gsl_{key}") for key in ("until", "bench")}
+        return self.submit(config, out, name, **kept)
 
     def list(self) -> "list[dict[str, Any]]":
         """Newest first, without our own questions to the cluster."""

@@ -70,7 +70,7 @@ def choose(num_nodes: int, dim: int, knn: Knn, run: Run, gpus: int = 0) -> Searc
     """The plan for a search of all nodes among all nodes; `gpus`: those that may be used."""
     index, device = knn.index, device_of(run, gpus)
     if index == "auto":
-        index = EXACT if float(num_nodes) ** 2 * dim <= _AFFORDABLE[device] else "ivf"
+        index = EXACT if is_exact(num_nodes, dim, index, device) else "ivf"
     bill = {"vectors": 4 * num_nodes * dim}
     if index != EXACT:
         index = {"ivf": _ivf(num_nodes, dim, device), "hnsw": "HNSW32"}.get(index, index)
@@ -91,6 +91,12 @@ def choose(num_nodes: int, dim: int, knn: Knn, run: Run, gpus: int = 0) -> Searc
         )
     bill = {name: math.ceil(value / pieces) for name, value in bill.items()}
     return SearchPlan(index, num_nodes, dim, pieces, device, bill | {"batches": _SCRATCH})
+
+
+def is_exact(num_nodes: int, dim: int, index: str, device: str = "cpu") -> bool:
+    """Whether a search that was asked for so begins as an exact one."""
+    affordable = float(num_nodes) ** 2 * dim <= _AFFORDABLE[device]
+    return index == EXACT or (index == "auto" and affordable)
 
 
 def finer(plan: SearchPlan, asked: str) -> str | None:

@@ -1,0 +1,176 @@
+"""Every quantity as amounts of work; what it comes to is linear in them (`coefficients.py`).
+
+Amounts are per process: of a stage that is shared out, the share of the busiest worker. The names
+of quantities are those that `gsl-scale bench scaling` measures.
+"""
+
+from gsl_scale.knn.plan import is_exact
+from gsl_scale.plan.blocks import Step, messages
+from gsl_scale.plan.size import Case
+from gsl_scale.store.shards import ShardPlan
+
+Amounts = dict[str, float]
+_GROWTH = 1.2  # of an approximate search with nodes: `gsl-scale bench growth` found 1.21
+
+
+def links_amounts(case: Case) -> dict[str, Amounts]:
+    """Rows of the learned graph: candidates from both ends, and given edges."""
+    n, k, m = case.size.nodes, case.config.knn.k, case.size.edges
+    given = float(m) if case.config.knn.keep_given else 0.0
+    return {"graph.rows": {"candidates": float(n * k), "given": given}}
+
+
+def amounts(case: Case, links: float) -> dict[str, Amounts]:
+    """`links`: edges of the learned graph, self-loops included."""
+    return _seconds(case, links) | _memory(case, links) | _disk(case, links)
+
+
+def _seconds(case: Case, links: float) -> dict[str, Amounts]:
+    n, d, m = case.size.nodes, case.size.features, case.size.edges
+    w, k = case.columns, case.config.knn.k
+    contrast, share = case.config.contrast, busiest(case)
+    started = float(case.config.run.workers > 0)  # Ray, and its workers
+    prepare: Amounts = {"once": 1.0, "started": started, "weighed": links * w * share}
+    prepare |= {"smoothed": 0.0, "projected": 0.0}
+    if case.sees_more:
+        hops = case.config.learner.hops if case.config.learner.context == "smooth" else 1
+        prepare["smoothed"] = float(hops) * m * d
+        prepare["projected"] = float(n) * d * min(w, d)
+    prepare |= _search(case, w)
+    represented = (n * d + links) * contrast.hidden * share
+    return {
+        "ingest.seconds": {"once": 1.0, "numbers": float(n * d), "edges": float(m)},
+        "knn.seconds": {"once": 1.0, "started": started, **_search(case, d)},
+        "prepare.seconds": prepare | {"represented": represented},
+        "step.seconds": _step(case, links),
+        "refresh.seconds": {
+            "once": 1.0,
+            **_search(case, w),
+            "embedded": n * w * w * share,
+            "weighed": links * w * share,
+            "sorted": links * share,
+        },
+        "anchor.seconds": {
+            "once": 1.0,
+            "embedded": n * w * w * share,
+            "weighed": links * w * share,
+            "sorted": links * share,
+        },
+        "export.seconds": {
+            "once": 1.0,
+            "started": started,
+            **_search(case, w),
+            "weighed": links * w,
+            "sorted": links,
+        },
+        "evaluate.seconds": _evaluate(case, links, n * k),
+    }
+
+
+def busiest(case: Case) -> float:
+    """The share of all shards that the busiest worker has."""
+    shards = ShardPlan.choose(case.size.nodes, case.config.run.shards).num_shards
+    return -(-shards // case.workers) / shards
+
+
+def _search(case: Case, dim: int) -> Amounts:
+    """Of all nodes among all nodes."""
+    n, share, knn = case.size.nodes, busiest(case), case.config.knn
+    if is_exact(n, dim, knn.index):
+        return {"exact": float(n) ** 2 * dim * share, "vectors": 0.0}
+    return {"exact": 0.0, "vectors": float(n) ** _GROWTH * dim * share}
+
+
+def _step(case: Case, links: float) -> Amounts:
+    step, contrast = Step.of(case, links), case.config.contrast
+    w, d, h = case.columns, case.size.features, contrast.hidden
+    r, p = contrast.representation, contrast.projection
+    learner = case.config.learner
+    layers = learner.layers if learner.activation != "none" else 1
+    products = step.around * (w * w * layers if learner.kind == "mlp" else w)
+    moved = step.learner.edges * w + step.around * w
+    masks = (contrast.mask_learner, contrast.mask_anchor)
+    for view, masked in zip((step.learner, step.anchor), masks, strict=True):
+        kept = 1 - masked
+        few = 2 * view.hidden < view.inputs  # then rows are summed before they are multiplied
+        products += (view.hidden if few else view.inputs) * d * kept * h + view.hidden * h * r
+        moved += view.inner * (d * kept if few else h) + view.outer * r + view.inputs * d
+    products += 2 * step.seeds * (r * p + p * p)
+    sent = messages(case)
+    waits = 2.0 * (case.workers - 1)
+    return {
+        "once": 1.0,
+        "products": products,
+        "moved": moved,
+        "pairs": step.seeds * step.batch,
+        "messages": waits * len(sent),
+        "message_bytes": waits / case.workers * sum(sent),
+    }
+
+
+def _evaluate(case: Case, links: float, candidates: int) -> Amounts:
+    """Three graphs and an MLP, each as often as validation and seeds ask."""
+    n, settings = case.size.nodes, case.config.evaluate
+    trained = len(settings.weight_decay) + settings.seeds - 1
+    edges = links + case.size.edges + 1.6 * candidates
+    graphs = 3 if case.size.edges else 2
+    layers = settings.layers - 1
+    products = n * settings.hidden * (case.size.features + layers * settings.hidden)
+    epochs = float(trained * settings.epochs)
+    return {
+        "once": 1.0,
+        "products": epochs * (graphs + 1) * products,
+        "moved": epochs * edges * settings.hidden * layers,
+        "numbers": float(n * case.size.features),
+    }
+
+
+def _memory(case: Case, links: float) -> dict[str, Amounts]:
+    """Peak bytes of a process. `base` is the interpreter with its libraries."""
+    n, d, m = case.size.nodes, case.size.features, case.size.edges
+    w, settings = case.columns, case.config.evaluate
+    step = Step.of(case, links)
+    rows = (step.learner.inputs + step.anchor.inputs) * max(d, case.config.contrast.hidden)
+    block = 4 * (rows + step.around * w) + 8 * step.seeds * step.batch
+    whole = 4.0 * n * d + 16.0 * m if case.sees_more else 0.0
+    rank = {"base": 1.0, "block": block, "index": index_bytes(case, w), "nodes": 8.0 * n}
+    hidden = 4.0 * n * settings.hidden * settings.layers
+    return {
+        "ingest.memory": {"base": 1.0, "nodes": 8.0 * n, "edges": 20.0 * m / num_shards(case)},
+        "knn.memory": {"base": 1.0, "index": index_bytes(case, d)},
+        "driver.memory": {"base": 1.0, "whole": whole},
+        "rank.memory": rank,
+        "train.memory": rank | {"whole": whole},  # all in one process
+        "export.memory": {
+            "base": 1.0,
+            "index": index_bytes(case, w),
+            "shard": 20.0 * links / num_shards(case),
+        },
+        "evaluate.memory": {
+            "base": 1.0,
+            "graphs": 4.0 * n * d + 16.0 * (links + m),
+            "hidden": hidden,
+        },
+    }
+
+
+def num_shards(case: Case) -> int:
+    return ShardPlan.choose(case.size.nodes, case.config.run.shards).num_shards
+
+
+def index_bytes(case: Case, dim: int) -> float:
+    """Vectors and, if approximate, their codes; bounded where `run.memory` says so."""
+    n, knn, run = case.size.nodes, case.config.knn, case.config.run
+    code = 0.0 if is_exact(n, dim, knn.index) else dim / 2 + 8
+    found = n * (4.0 * dim + code)
+    return found if run.memory < 0 else min(found, run.memory * 2**30)
+
+
+def _disk(case: Case, links: float) -> dict[str, Amounts]:
+    """Bytes that are compressed; all other tables are as large as their numbers."""
+    rows = float(case.size.nodes * case.config.knn.k)
+    return {
+        "edges.bytes": {"rows": float(case.size.edges)},
+        "candidates.bytes": {"rows": rows},
+        "graph.bytes": {"rows": links - case.size.nodes},
+    }
