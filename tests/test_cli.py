@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 QUICKSTART = "configs/quickstart.yaml"
 COMMANDS = ["ingest", "check", "run", "refine", "evaluate", "export", "status", "show",
-            "config", "knn", "diff", "sweep", "reproduce"]  # fmt: skip
+            "config", "knn", "diff", "sweep", "reproduce", "plan"]  # fmt: skip
 # Enough to go through every stage, not to learn much.
 SHORT = [
     word

@@ -37,6 +37,9 @@ def plan(
         Path | None, typer.Option(help="Fit to the scaling.json of a bench scaling instead.")
     ] = None,
     to: Annotated[Path | None, typer.Option(help="Where what was fitted is written.")] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="Where predicted beside measured is written, as Markdown.")
+    ] = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +50,7 @@ def plan(
     Example: gsl-scale plan configs/products.yaml --nodes 2 --workers 16 --memory 128
     """
     if fit is not None:
-        _fit(fit, to, as_json)
+        _fit(fit, to, table, as_json)
         return
     if config is None:
         raise UserError(
@@ -107,14 +110,16 @@ def _doubled(most: int) -> list[int]:
     return numbers
 
 
-def _fit(runs: Path, to: Path | None, as_json: bool) -> None:
+def _fit(runs: Path, to: Path | None, table: Path | None, as_json: bool) -> None:
     from gsl_scale.plan.fit import fit, load_runs
-    from gsl_scale.plan.render import print_fit
+    from gsl_scale.plan.render import fit_table, print_fit
     from gsl_scale.store.manifest import write_durably
 
     found, rows = fit(load_runs(runs))
     if to is not None:
         write_durably(to, found.to_json())
+    if table is not None:
+        write_durably(table, fit_table(rows))
     body = {"coefficients": found.model_dump(), "rows": rows}
     report(as_json, body, lambda: print_fit(found, rows))
     if to is not None and not as_json:

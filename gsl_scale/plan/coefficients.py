@@ -43,7 +43,12 @@ class Coefficients(BaseModel):
     def links(self, case: Case) -> float:
         """Edges of the learned graph, self-loops included."""
         found = self.cost("graph.rows", links_amounts(case)["graph.rows"])
-        assert found is not None  # it is always fitted
+        if found is None:
+            raise InputError(
+                "The coefficients are of graphs without given edges.",
+                next_step="Measure graphs with edges too: data.degree above 0 in the config of "
+                "gsl-scale bench scaling.",
+            )
         return found + case.size.nodes
 
     def predict(self, case: Case) -> dict[str, float]:
@@ -57,8 +62,8 @@ class Coefficients(BaseModel):
         return found
 
     def cost(self, quantity: str, work: Amounts) -> float | None:
-        """None if it was never measured."""
+        """None if it, or a kind of work in it, was never measured."""
         costs = self.costs.get(quantity)
-        if costs is None:
+        if costs is None or any(amount and term not in costs for term, amount in work.items()):
             return None
         return sum(costs.get(term, 0.0) * amount for term, amount in work.items())

@@ -1,7 +1,8 @@
 """Costs from measured runs, by non-negative least squares on relative errors.
 
 Of every series of three points or more the largest is held out: a plan is for what is larger than
-anything measured, so that is how it is tested. Kinds of work that no fitted point has keep no cost.
+anything measured, so that is how it is tested. Kinds of work that no fitted point has keep no cost,
+and what needs them is not predicted.
 """
 
 import json

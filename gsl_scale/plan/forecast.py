@@ -42,6 +42,7 @@ class StageForecast:
 class Forecast:
     case: Case
     cluster: Cluster
+    coefficients: Coefficients
     stages: list[StageForecast]
     step: float | None  # seconds, messages included
     refresh: float | None
@@ -49,6 +50,9 @@ class Forecast:
     sent: float  # bytes a worker sends per step, and receives
     read: float  # bytes a worker reads per step
     files: int  # small files of a refresh
+
+    def stage(self, name: str) -> StageForecast:
+        return next(one for one in self.stages if one.stage == name)
 
     @property
     def seconds(self) -> float:
@@ -96,7 +100,7 @@ def forecast(case: Case, cluster: Cluster, coefficients: Coefficients) -> Foreca
     read = bytes_read(case, links)
     files = num_shards(case) ** 2 if not case.in_memory else 0
     refresh, anchor = found.get("refresh.seconds"), found.get("anchor.seconds")
-    return Forecast(case, cluster, stages, step, refresh, anchor, sent, read, files)
+    return Forecast(case, cluster, coefficients, stages, step, refresh, anchor, sent, read, files)
 
 
 def compute_seconds(case: Case, coefficients: Coefficients) -> float | None:

@@ -81,6 +81,17 @@ def print_basis(coefficients: Coefficients, gpus: int = 0) -> None:
         out.print("No GPU has been measured: times are those of CPU workers.", style="yellow")
 
 
+def fit_table(rows: list[dict[str, Any]]) -> str:
+    """In Markdown, an error per row."""
+    lines = ["| point | quantity | measured | predicted | error | |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        told = "held out" if row["held_out"] else "fitted"
+        cells = [amount(row["quantity"], row[name]) for name in ("measured", "predicted")]
+        cells = [row["point"], row["quantity"], *cells, f"{row['error']:+.0%}", told]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def print_fit(coefficients: Coefficients, rows: list[dict[str, Any]]) -> None:
     out = _out()
     heads = ("point", "quantity", "measured", "predicted", "error", "")

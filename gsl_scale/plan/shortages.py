@@ -1,10 +1,12 @@
 """What of a forecast does not fit a cluster, and what would make it fit."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gsl_scale.memory import size
-from gsl_scale.plan.forecast import Forecast
-from gsl_scale.plan.work import index_bytes, num_shards
+from gsl_scale.plan.forecast import Forecast, forecast
+from gsl_scale.plan.size import Case
+from gsl_scale.plan.work import num_shards
 
 _FILES = 250_000  # of one refresh; more keep a shared file system busy with names alone
 
@@ -20,52 +22,78 @@ def shortages(found: Forecast) -> list[Shortage]:
     return [*_memory(found), *_disk(found), *_slow(found)]
 
 
-def _memory(found: Forecast) -> list[Shortage]:
-    case, cluster = found.case, found.cluster
-    workers = case.config.run.workers
-    share = cluster.memory / max(1, cluster.per_node(workers))
-    lacking = []
+def _memory(found: Forecast) -> Iterator[Shortage]:
     for stage in found.stages:
-        # Ingest and evaluation have a node to themselves, and so has the driver.
-        alone = stage.stage in ("ingest", "evaluate", "export")
-        room = cluster.memory if alone or not workers else share
+        room = _room(found, stage.stage)
         if stage.memory is not None and stage.memory > room:
-            where = "one process" if alone or not workers else "each worker"
+            where = "each worker" if _is_shared(found, stage.stage) else "one process"
             text = f"{stage.stage}: {where} needs {size(stage.memory)}, there is {size(room)}."
-            lacking.append(Shortage(text, _less_memory(found, stage.stage, stage.memory, room)))
-        if stage.driver is not None and stage.driver > cluster.memory:
+            yield Shortage(text, _less_memory(found, stage.stage))
+        if stage.driver is not None and stage.driver > found.cluster.memory:
             text = (
                 f"{stage.stage}: the process that starts the workers needs {size(stage.driver)}, "
-                f"a node has {size(cluster.memory)}."
+                f"a node has {size(found.cluster.memory)}."
             )
             remedy = (
                 "What the learner sees beside the features is computed in one process. Set "
                 "learner.context=none and learner.width=0, or give the first node "
                 f"{size(1.1 * stage.driver)}."
             )
-            lacking.append(Shortage(text, remedy))
-    return lacking
+            yield Shortage(text, remedy)
 
 
-def _less_memory(found: Forecast, stage: str, needed: float, room: float) -> str:
-    case, cluster = found.case, found.cluster
+def _is_shared(found: Forecast, stage: str) -> bool:
+    """Whether workers do it; other stages have a node to themselves."""
+    return found.case.config.run.workers > 0 and stage in ("knn", "train")
+
+
+def _room(found: Forecast, stage: str) -> float:
+    """Bytes of memory for each process of a stage."""
+    memory, workers = found.cluster.memory, found.case.config.run.workers
+    return memory / found.cluster.per_node(workers) if _is_shared(found, stage) else memory
+
+
+def _less_memory(found: Forecast, stage: str) -> str:
+    """The first change that would make a stage fit, tried out in the model itself."""
+    needed = found.stage(stage).memory or 0.0
     if stage == "evaluate":
         return (
             "It trains on the whole graph in memory. Stop at the graph (--until export), or "
             f"evaluate on a machine with {size(1.1 * needed)}."
         )
-    index = index_bytes(case, case.size.features if stage == "knn" else case.columns)
-    rest = needed - index
-    if stage != "ingest" and index > 0 and rest < 0.8 * room:
-        pieces = (0.8 * room - max(rest, 0.0)) / 2**30
-        return f"Cut the index into pieces: run.memory={max(0.5, pieces):.1f} (GiB per worker)."
-    fits = int(cluster.memory // needed) * cluster.nodes
-    if fits >= 1 and stage in ("knn", "train"):
-        return (
-            f"There is room for {fits} such workers on {cluster.nodes} nodes: run.workers={fits}; "
-            "or lower contrast.batch or contrast.fanout."
-        )
-    return f"Take nodes with {size(1.1 * needed)} of memory, or more shards (run.shards)."
+    for settings in _changes(found, stage):
+        again = _changed(found, settings)
+        if (again.stage(stage).memory or 0.0) <= _room(again, stage):
+            return f"Set {', '.join(f'{key}={value}' for key, value in settings.items())}."
+    return f"Take machines with {size(1.1 * needed)} for each of its processes."
+
+
+def _changes(found: Forecast, stage: str) -> Iterator[dict[str, float]]:
+    """An index in pieces; fewer workers per machine; smaller batches; more shards."""
+    config, room = found.case.config, _room(found, stage) / 2**30
+    if stage == "ingest":
+        yield from ({"run.shards": num_shards(found.case) * more} for more in (4, 16))
+        return
+    yield from ({"run.memory": round(share * room, 1)} for share in (0.7, 0.5, 0.3, 0.1))
+    workers = config.run.workers
+    while workers > found.cluster.nodes and stage != "export":
+        workers //= 2
+        for share in (1.0, 0.5, 0.25):
+            memory = found.cluster.memory / found.cluster.per_node(workers) / 2**30
+            yield {"run.workers": workers, "run.memory": round(share * 0.7 * memory, 1)}
+    for less in (2, 4, 8):
+        for share in (0.5, 0.1):
+            batch = config.contrast.batch // less
+            yield {"contrast.batch": batch, "run.memory": round(share * room, 1)}
+
+
+def _changed(found: Forecast, settings: dict[str, float]) -> Forecast:
+    config = found.case.config
+    for key, value in settings.items():
+        name, _, field = key.partition(".")
+        block = getattr(config, name).model_copy(update={field: value})
+        config = config.model_copy(update={name: block})
+    return forecast(Case(found.case.size, config), found.cluster, found.coefficients)
 
 
 def _disk(found: Forecast) -> list[Shortage]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gsl_scale.errors import InputError
 from gsl_scale.plan.blocks import bytes_read
 from gsl_scale.plan.coefficients import Coefficients
 from gsl_scale.plan.forecast import Cluster, compute_seconds, rounds, sending_seconds
@@ -45,8 +46,8 @@ class Simulated:
     sending: float  # of a step
     waiting: float  # of a step, for the slowest
     reading: float  # of a step
-    refresh: float
-    anchor: float
+    refresh: float | None  # None: never measured, and left out of the total
+    anchor: float | None
     total: float  # of all steps, refreshes and updates
     efficiency: float = 1.0  # of the total, against the fewest workers
     step_efficiency: float = 1.0
@@ -77,7 +78,12 @@ def _with(case: Case, workers: int) -> Case:
 
 def _play(case: Case, cluster: Cluster, coefficients: Coefficients, seed: int) -> Simulated:
     rng, w = np.random.default_rng(seed), case.workers
-    compute = compute_seconds(case, coefficients) or 0.0
+    compute = compute_seconds(case, coefficients)
+    if compute is None:
+        raise InputError(
+            "A step like those of this config was never measured.",
+            next_step="Measure one: gsl-scale bench scaling, then gsl-scale plan --fit.",
+        )
     jitter = np.array(coefficients.jitter or [1.0])
     own = compute * rng.choice(jitter, (_STEPS, w))
     slowest = float(own.max(axis=1).mean())
@@ -89,7 +95,8 @@ def _play(case: Case, cluster: Cluster, coefficients: Coefficients, seed: int) -
         for name in ("refresh.seconds", "anchor.seconds")
     )
     refreshes, blends = rounds(case)
-    total = case.config.train.steps * step + refreshes * refresh + blends * anchor
+    total = case.config.train.steps * step
+    total += refreshes * (refresh or 0.0) + blends * (anchor or 0.0)
     return Simulated(w, step, sending, slowest - float(own.mean()), reading, refresh, anchor, total)
 
 
@@ -106,9 +113,11 @@ def _reading(case: Case, cluster: Cluster, coefficients: Coefficients) -> float:
 def _shared_out(
     case: Case, cluster: Cluster, coefficients: Coefficients, name: str, jitter: Times,
     rng: np.random.Generator,
-) -> float:  # fmt: skip
+) -> float | None:  # fmt: skip
     """Shards dealt out in turn; everyone waits for whoever has most to do, and hears of all."""
-    alone = coefficients.predict(_with(case, 1)).get(name, 0.0)
+    alone = coefficients.predict(_with(case, 1)).get(name)
+    if alone is None:
+        return None
     once = coefficients.costs.get(name, {}).get("once", 0.0)
     shards, w = num_shards(case), case.workers
     each = (alone - once) / shards * rng.choice(jitter, shards)

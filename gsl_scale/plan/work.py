@@ -10,6 +10,7 @@ from gsl_scale.plan.size import Case
 from gsl_scale.store.shards import ShardPlan
 
 Amounts = dict[str, float]
+_KEPT, _COPIES = 3, 4  # of the rows of a batch; of all rows, while they are smoothed
 _GROWTH = 1.2  # of an approximate search with nodes: `gsl-scale bench growth` found 1.21
 
 
@@ -126,26 +127,26 @@ def _evaluate(case: Case, links: float, candidates: int) -> Amounts:
 
 
 def _memory(case: Case, links: float) -> dict[str, Amounts]:
-    """Peak bytes of a process. `base` is the interpreter with its libraries."""
+    """Peak bytes of a process. `base` is the interpreter with its libraries. Batches, the index of
+    a search and what is computed beforehand are not there at the same time, and what one gives
+    back the next one uses, so the largest of them counts."""
     n, d, m = case.size.nodes, case.size.features, case.size.edges
-    w, settings = case.columns, case.config.evaluate
+    w, settings, shards = case.columns, case.config.evaluate, num_shards(case)
     step = Step.of(case, links)
     rows = (step.learner.inputs + step.anchor.inputs) * max(d, case.config.contrast.hidden)
-    block = 4 * (rows + step.around * w) + 8 * step.seeds * step.batch
-    whole = 4.0 * n * d + 16.0 * m if case.sees_more else 0.0
-    rank = {"base": 1.0, "block": block, "index": index_bytes(case, w), "nodes": 8.0 * n}
+    # With gradients and what the backward pass needs.
+    block = _KEPT * 4 * (rows + step.around * w) + 12 * step.seeds * step.batch
+    whole = _COPIES * 4.0 * n * d + 32.0 * m if case.sees_more else 0.0
+    index = index_bytes(case, w)
     hidden = 4.0 * n * settings.hidden * settings.layers
     return {
-        "ingest.memory": {"base": 1.0, "nodes": 8.0 * n, "edges": 20.0 * m / num_shards(case)},
-        "knn.memory": {"base": 1.0, "index": index_bytes(case, d)},
-        "driver.memory": {"base": 1.0, "whole": whole},
-        "rank.memory": rank,
-        "train.memory": rank | {"whole": whole},  # all in one process
-        "export.memory": {
-            "base": 1.0,
-            "index": index_bytes(case, w),
-            "shard": 20.0 * links / num_shards(case),
-        },
+        "ingest.memory": {"base": 1.0, "nodes": 8.0 * n, "shard": 20.0 * m / shards},
+        "knn.memory": {"base": 1.0, "largest": index_bytes(case, d)},
+        "driver.memory": {"base": 1.0, "largest": whole},
+        "rank.memory": {"base": 1.0, "largest": max(block, index), "nodes": 8.0 * n},
+        # All in one process.
+        "train.memory": {"base": 1.0, "largest": max(block, index, whole), "nodes": 8.0 * n},
+        "export.memory": {"base": 1.0, "largest": index, "shard": 20.0 * links / shards},
         "evaluate.memory": {
             "base": 1.0,
             "graphs": 4.0 * n * d + 16.0 * (links + m),
