@@ -27,6 +27,9 @@ def plan(
     ] = None,
     bandwidth: Annotated[float, typer.Option(min=0.001, help="Gbit/s of each machine.")] = 10.0,
     latency: Annotated[float, typer.Option(min=0, help="Microseconds, one way.")] = 50.0,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="STAGE", help="The last stage to be run.")
+    ] = None,
     simulate: Annotated[
         int | None, typer.Option(min=2, help="Also simulate 1, 2, 4, ... up to so many workers.")
     ] = None,
@@ -57,6 +60,7 @@ def plan(
             "There is no config to plan.",
             next_step="Example: gsl-scale plan configs/products.yaml --nodes 2 --workers 16",
         )
+    from gsl_scale.pipeline import require_stage
     from gsl_scale.plan import render
     from gsl_scale.plan.coefficients import SHIPPED, Coefficients
     from gsl_scale.plan.forecast import Cluster, forecast
@@ -65,6 +69,7 @@ def plan(
     from gsl_scale.plan.simulate import simulate as play
     from gsl_scale.plan.size import Case
 
+    require_stage(until)
     costs = Coefficients.load(coefficients or SHIPPED)
     if workers is None and gpus:
         workers = nodes * gpus
@@ -72,7 +77,7 @@ def plan(
     room = None if disk is None else disk * _GIB
     net = (bandwidth * 1e9 / 8, latency * 1e-6)
     cluster = Cluster(nodes, gpus, memory * _GIB, *net, room)
-    found = forecast(case, cluster, costs)
+    found = forecast(case, cluster, costs, until)
     lacking = shortages(found)
     body = found.to_json() | {
         "fits": not any(one.fatal for one in lacking),

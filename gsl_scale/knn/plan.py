@@ -14,7 +14,7 @@ from gsl_scale.memory import size
 EXACT = "exact"
 # Products of an exact search (n² d) up to which it is not worth approximating: seconds.
 _AFFORDABLE = {"cpu": 5e11, "cuda": 5e13}
-_SHARE_OF_MEMORY = 0.6  # of what is free, for the index; the rest is for queries and answers
+SHARE_OF_MEMORY = 0.6  # of what is free, for the index; the rest is for queries and answers
 _SCRATCH = 256 << 20  # batches of queries, their answers, FAISS's own buffers
 _SAMPLE_PER_LIST = 50
 # Shares of all lists to look into, from cheap to thorough; beyond the last, exact is no dearer.
@@ -113,7 +113,7 @@ def memory_for_index(run: Run) -> int:
     if run.memory != AUTO:
         return max(1, int(run.memory * 2**30) - _SCRATCH)
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return int(_SHARE_OF_MEMORY * free / max(1, run.workers))
+    return int(SHARE_OF_MEMORY * free / max(1, run.workers))
 
 
 def _ivf(num_nodes: int, dim: int, device: str) -> str:

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+from gsl_scale.config import AUTO
+from gsl_scale.knn.plan import SHARE_OF_MEMORY
 from gsl_scale.plan.blocks import bytes_read, messages
 from gsl_scale.plan.coefficients import Coefficients
 from gsl_scale.plan.size import Case
-from gsl_scale.plan.work import amounts, num_shards
+from gsl_scale.plan.work import amounts, num_pieces, num_shards
 
 STAGES = ("ingest", "knn", "train", "export", "evaluate")
 _LINK, _START = 12, 8  # bytes, see store/links.py
@@ -51,6 +53,11 @@ class Forecast:
     read: float  # bytes a worker reads per step
     files: int  # small files of a refresh
 
+    @property
+    def pieces(self) -> int:
+        """Of the index of a search while training."""
+        return num_pieces(self.case, self.case.columns)
+
     def stage(self, name: str) -> StageForecast:
         return next(one for one in self.stages if one.stage == name)
 
@@ -67,6 +74,7 @@ class Forecast:
             "edges": size.edges,
             "workers": self.case.config.run.workers,
             "shards": num_shards(self.case),
+            "index_pieces": self.pieces,
             "cluster": vars(cluster),
             "stages": [vars(stage) for stage in self.stages],
             "per_step": {"seconds": self.step, "sent": self.sent, "read": self.read},
@@ -77,7 +85,11 @@ class Forecast:
         }
 
 
-def forecast(case: Case, cluster: Cluster, coefficients: Coefficients) -> Forecast:
+def forecast(
+    case: Case, cluster: Cluster, coefficients: Coefficients, until: str | None = None
+) -> Forecast:
+    """`until`: the last stage that will be run."""
+    case = bounded(case, cluster)
     found = coefficients.predict(case)
     links = coefficients.links(case)
     step = compute_seconds(case, coefficients)
@@ -94,13 +106,23 @@ def forecast(case: Case, cluster: Cluster, coefficients: Coefficients) -> Foreca
         StageForecast(
             stage, seconds[stage], memory[stage], driver.get(stage), disk[stage], scratch[stage]
         )
-        for stage in STAGES
+        for stage in STAGES[: STAGES.index(until) + 1 if until else None]
     ]
     sent = 2.0 * (case.workers - 1) / case.workers * sum(messages(case))
     read = bytes_read(case, links)
     files = num_shards(case) ** 2 if not case.in_memory else 0
     refresh, anchor = found.get("refresh.seconds"), found.get("anchor.seconds")
     return Forecast(case, cluster, coefficients, stages, step, refresh, anchor, sent, read, files)
+
+
+def bounded(case: Case, cluster: Cluster) -> Case:
+    """With the memory for an index that workers will find there (`knn/plan.py`)."""
+    run = case.config.run
+    if run.memory != AUTO:
+        return case
+    memory = SHARE_OF_MEMORY * cluster.memory / case.workers / 2**30
+    config = case.config.model_copy(update={"run": run.model_copy(update={"memory": memory})})
+    return Case(case.size, config)
 
 
 def compute_seconds(case: Case, coefficients: Coefficients) -> float | None:

@@ -38,7 +38,8 @@ def print_plan(found: Forecast, lacking: list[Shortage], coefficients: Coefficie
     on = f"{workers} workers on {cluster.nodes} nodes" if workers else "in one process"
     out.print(
         f"{case.size.nodes:,} nodes × {case.size.features}{edges}; {on}, "
-        f"{num_shards(case)} shards, {size(cluster.memory)} per node"
+        f"{num_shards(case)} shards, index in {found.pieces} piece(s), "
+        f"{size(cluster.memory)} per node"
     )
     heads = ("stage", "time", "memory of a worker", "of the driver", "disk", "beside it, meanwhile")
     table = Table(*heads, box=None, pad_edge=False)

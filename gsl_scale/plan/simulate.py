@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gsl_scale.errors import InputError
 from gsl_scale.plan.blocks import bytes_read
 from gsl_scale.plan.coefficients import Coefficients
-from gsl_scale.plan.forecast import Cluster, compute_seconds, rounds, sending_seconds
+from gsl_scale.plan.forecast import Cluster, bounded, compute_seconds, rounds, sending_seconds
 from gsl_scale.plan.size import Case
 from gsl_scale.plan.work import num_shards
 
@@ -59,7 +59,9 @@ class Simulated:
 def simulate(
     case: Case, cluster: Cluster, coefficients: Coefficients, workers: Sequence[int], seed: int = 0
 ) -> list[Simulated]:
-    """The same graph on each number of workers; `cluster.nodes` is as many as they need."""
+    """The same graph on each number of workers, one for each GPU of a machine, or one for each
+    machine; there are as many machines as that takes."""
+    case = bounded(case, cluster)  # the same pieces for all
     found = [_play(_with(case, number), cluster, coefficients, seed) for number in workers]
     first = found[0]
     rows = []
@@ -101,13 +103,13 @@ def _play(case: Case, cluster: Cluster, coefficients: Coefficients, seed: int) -
 
 
 def _reading(case: Case, cluster: Cluster, coefficients: Coefficients) -> float:
-    """Of a step, over the network."""
+    """Of a step, over the network, which the workers of a machine share."""
     links = coefficients.links(case)
     width = 2 if case.config.data.dtype == "float16" else 4
     kept = case.size.nodes * (case.size.features * width + 4 * case.columns) + 24.0 * links
     if kept < cluster.memory / 2:
         return 0.0
-    return bytes_read(case, links) / cluster.bandwidth
+    return bytes_read(case, links) * max(1, cluster.gpus) / cluster.bandwidth
 
 
 def _shared_out(

@@ -4,6 +4,9 @@ Amounts are per process: of a stage that is shared out, the share of the busiest
 of quantities are those that `gsl-scale bench scaling` measures.
 """
 
+import math
+
+from gsl_scale.config import AUTO
 from gsl_scale.knn.plan import is_exact
 from gsl_scale.plan.blocks import Step, messages
 from gsl_scale.plan.size import Case
@@ -37,7 +40,8 @@ def _seconds(case: Case, links: float) -> dict[str, Amounts]:
         hops = case.config.learner.hops if case.config.learner.context == "smooth" else 1
         prepare["smoothed"] = float(hops) * m * d
         prepare["projected"] = float(n) * d * min(w, d)
-    prepare |= _search(case, w)
+    # Without more to see, training begins with the candidates there are.
+    prepare |= _search(case, w) if case.sees_more else {"exact": 0.0, "vectors": 0.0}
     represented = (n * d + links) * contrast.hidden * share
     return {
         "ingest.seconds": {"once": 1.0, "numbers": float(n * d), "edges": float(m)},
@@ -70,7 +74,7 @@ def _seconds(case: Case, links: float) -> dict[str, Amounts]:
 
 def busiest(case: Case) -> float:
     """The share of all shards that the busiest worker has."""
-    shards = ShardPlan.choose(case.size.nodes, case.config.run.shards).num_shards
+    shards = num_shards(case)
     return -(-shards // case.workers) / shards
 
 
@@ -79,7 +83,9 @@ def _search(case: Case, dim: int) -> Amounts:
     n, share, knn = case.size.nodes, busiest(case), case.config.knn
     if is_exact(n, dim, knn.index):
         return {"exact": float(n) ** 2 * dim * share, "vectors": 0.0}
-    return {"exact": 0.0, "vectors": float(n) ** _GROWTH * dim * share}
+    # Every query goes to every piece of the index, and pieces are smaller.
+    work = n * num_pieces(case, dim) * (n / num_pieces(case, dim)) ** (_GROWTH - 1)
+    return {"exact": 0.0, "vectors": work * dim * share}
 
 
 def _step(case: Case, links: float) -> Amounts:
@@ -160,11 +166,19 @@ def num_shards(case: Case) -> int:
 
 
 def index_bytes(case: Case, dim: int) -> float:
-    """Vectors and, if approximate, their codes; bounded where `run.memory` says so."""
-    n, knn, run = case.size.nodes, case.config.knn, case.config.run
-    code = 0.0 if is_exact(n, dim, knn.index) else dim / 2 + 8
-    found = n * (4.0 * dim + code)
-    return found if run.memory < 0 else min(found, run.memory * 2**30)
+    """Of a piece: vectors and, if approximate, their codes."""
+    return _whole_index(case, dim) / num_pieces(case, dim)
+
+
+def num_pieces(case: Case, dim: int) -> int:
+    """One, unless `run.memory` says that it is too much."""
+    memory = case.config.run.memory
+    return 1 if memory == AUTO else max(1, math.ceil(_whole_index(case, dim) / (memory * 2**30)))
+
+
+def _whole_index(case: Case, dim: int) -> float:
+    code = 0.0 if is_exact(case.size.nodes, dim, case.config.knn.index) else dim / 2 + 8
+    return case.size.nodes * (4.0 * dim + code)
 
 
 def _disk(case: Case, links: float) -> dict[str, Amounts]:
