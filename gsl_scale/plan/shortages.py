@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gsl_scale.knn.plan import SHARE_OF_MEMORY
 from gsl_scale.memory import size
 from gsl_scale.plan.forecast import Forecast, forecast
 from gsl_scale.plan.size import Case
@@ -116,6 +117,11 @@ def _slow(found: Forecast) -> list[Shortage]:
     if case.workers > shards:
         text = f"{case.workers} workers share {shards} shards, so some have none at a refresh."
         slow.append(Shortage(text, f"Set run.shards={2 * case.workers}.", fatal=False))
+    room = SHARE_OF_MEMORY * found.cluster.memory / found.cluster.per_node(case.workers) / 2**30
+    if found.pieces > 1 and _changed(found, {"run.memory": room}).pieces < found.pieces:
+        text = f"The index is cut into {found.pieces} pieces, each of which every query goes to."
+        remedy = f"Set run.memory={room:.1f} (GiB per worker): a machine has room for that."
+        slow.append(Shortage(text, remedy, fatal=False))
     if found.files > _FILES:
         text = f"A refresh passes {found.files:,} small files among the workers (shards²)."
         remedy = f"Set run.shards={max(case.workers, 256)}."
