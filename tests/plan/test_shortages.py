@@ -17,7 +17,7 @@ def lacking(*sets, fatal=True, **update):
 
 
 def test_enough_of_everything():
-    found = forecast(case("run.workers=4"), cluster(disk=1e12), costs())
+    found = forecast(case("run.workers=4", "run.shards=8"), cluster(disk=1e12), costs())
     assert shortages(found) == []
 
 
@@ -64,3 +64,9 @@ def test_a_network_that_is_too_slow():
     assert any(
         "spent sending" in one.what for one in lacking("run.workers=8", fatal=False, bandwidth=1e6)
     )
+
+
+def test_an_index_in_more_pieces_than_there_need_be():
+    found = lacking("run.workers=16", "run.shards=64", fatal=False, nodes=16, memory=32 * 2**30)
+    told = next(one for one in found if "pieces" in one.what)
+    assert told.remedy.startswith("Set run.memory=19.2")
