@@ -84,7 +84,8 @@ def _steps(events: list[dict[str, Any]], every: int) -> tuple[list[float], list[
 
 
 def _in_rounds(steps: list[float], rounds: list[dict[str, Any]]) -> float:
-    return sum(steps) + sum(one["refresh_seconds"] + one["checkpoint_seconds"] for one in rounds)
+    between = (one["refresh_seconds"] + one["checkpoint_seconds"] for one in rounds)
+    return sum(steps) + float(sum(between))
 
 
 def _bytes(manifest: Any) -> int:

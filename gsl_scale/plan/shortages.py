@@ -73,7 +73,8 @@ def _changes(found: Forecast, stage: str) -> Iterator[dict[str, float]]:
     """An index in pieces; fewer workers per machine; smaller batches; more shards."""
     config, room = found.case.config, _room(found, stage) / 2**30
     if stage == "ingest":
-        yield from ({"run.shards": num_shards(found.case) * more} for more in (4, 16))
+        for more in (4, 16):
+            yield {"run.shards": num_shards(found.case) * more}
         return
     yield from ({"run.memory": round(share * room, 1)} for share in (0.7, 0.5, 0.3, 0.1))
     workers = config.run.workers
