@@ -82,6 +82,7 @@ def plan(
     body = found.to_json() | {
         "fits": not any(one.fatal for one in lacking),
         "shortages": [vars(one) for one in lacking],
+        "never_measured": found.unmeasured,
         "provisional": costs.provisional,
         "measured": costs.about | {"largest": costs.largest},
     }

@@ -24,7 +24,7 @@ class Coefficients(BaseModel):
     threads: int  # of each worker that was measured
     provisional: bool  # not measured at length
     about: dict[str, Any]  # machine, versions, commit, time
-    largest: dict[str, int]  # what was measured: nodes, features, workers
+    largest: dict[str, int]  # of the trainings measured: nodes, features, workers
 
     @classmethod
     def load(cls, path: Path = SHIPPED) -> "Coefficients":

@@ -1,4 +1,5 @@
-"""Costs from measured runs, by non-negative least squares on relative errors.
+"""Costs from measured runs, by non-negative least squares on relative errors. Bytes that a process
+has to hold count at least once in its memory.
 
 Of every series of three points or more the largest is held out: a plan is for what is larger than
 anything measured, so that is how it is tested. Kinds of work that no fitted point has keep no cost,
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear
 
 from gsl_scale.config_file import make_config
 from gsl_scale.errors import InputError
@@ -19,6 +20,7 @@ from gsl_scale.plan.coefficients import Coefficients
 from gsl_scale.plan.size import Case, Size
 from gsl_scale.plan.work import Amounts, amounts, links_amounts
 
+_FLOORS = {"largest": 1.0}  # least costs; of other kinds of work 0
 _LEAST = 3  # points of a series from which one may be spared
 _LONG_STEPS, _LONG_NODES = 20, 200_000  # below, what was measured is a trial
 
@@ -85,10 +87,11 @@ def fit(body: dict[str, Any]) -> tuple[Coefficients, list[dict[str, Any]]]:
 def _made(
     costs: dict[str, dict[str, float]], body: dict[str, Any], points: list[Point]
 ) -> Coefficients:
+    trained = [point.case for point in points if "step.seconds" in point.measured]
     largest = {
-        "nodes": max(point.case.size.nodes for point in points),
-        "features": max(point.case.size.features for point in points),
-        "workers": max(point.case.workers for point in points),
+        "nodes": max((case.size.nodes for case in trained), default=0),
+        "features": max((case.size.features for case in trained), default=0),
+        "workers": max((case.workers for case in trained), default=0),
     }
     about = body["about"]
     short = about["steps"] < _LONG_STEPS or largest["nodes"] < _LONG_NODES
@@ -114,7 +117,8 @@ def _solve(quantity: str, points: list[tuple[Point, dict[str, Amounts]]]) -> dic
     matrix = np.array(rows)
     unit = matrix.max(axis=0)  # so that seconds per number and per run are of one size
     unit[unit == 0] = 1.0
-    found, _ = nnls(matrix / unit, np.ones(len(matrix)))
+    floors = np.array([_FLOORS.get(term, 0.0) for term in terms]) * unit
+    found = lsq_linear(matrix / unit, np.ones(len(matrix)), (floors, np.inf), method="bvls").x
     return {
         term: float(cost)
         for term, cost, column in zip(terms, found / unit, matrix.T, strict=True)

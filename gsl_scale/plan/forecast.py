@@ -35,7 +35,7 @@ class StageForecast:
     stage: str
     seconds: float | None  # None: never measured
     memory: float | None  # peak bytes of a worker, or of the process that does it
-    driver: float | None  # peak bytes of the process that starts the workers
+    driver: float | None  # of the process that starts the workers; it counts in training
     disk: float  # bytes that stay
     scratch: float  # bytes that are there while it runs
 
@@ -57,6 +57,13 @@ class Forecast:
     def pieces(self) -> int:
         """Of the index of a search while training."""
         return num_pieces(self.case, self.case.columns)
+
+    @property
+    def unmeasured(self) -> list[str]:
+        """Whose memory was never measured."""
+        found = [one.stage for one in self.stages if one.memory is None]
+        starts = [one for one in self.stages if one.stage == "train" and one.driver is None]
+        return found + (["the driver"] if starts and self.case.config.run.workers else [])
 
     def stage(self, name: str) -> StageForecast:
         return next(one for one in self.stages if one.stage == name)

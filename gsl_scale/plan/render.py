@@ -48,7 +48,7 @@ def print_plan(found: Forecast, lacking: list[Shortage], coefficients: Coefficie
             stage.stage,
             duration(stage.seconds),
             _bytes(stage.memory),
-            _bytes(stage.driver) if stage.driver is not None else "–",
+            _bytes(stage.driver) if workers and stage.stage == "train" else "–",
             size(stage.disk),
             size(stage.scratch) if stage.scratch else "–",
         )
@@ -63,7 +63,8 @@ def print_plan(found: Forecast, lacking: list[Shortage], coefficients: Coefficie
         out.print(f"{head}: {one.what}")
         out.print(f"  {one.remedy}", markup=False)
     if not any(one.fatal for one in lacking):
-        out.print("fits")
+        unknown = ", ".join(found.unmeasured)
+        out.print(f"fits, as far as known; never measured: {unknown}" if unknown else "fits")
     print_basis(coefficients, found.cluster.gpus)
 
 
@@ -71,9 +72,9 @@ def print_basis(coefficients: Coefficients, gpus: int = 0) -> None:
     """What the numbers rest on."""
     out, largest, about = _out(), coefficients.largest, coefficients.about
     out.print(
-        f"Measured up to {largest['nodes']:,} nodes, {largest['features']} columns and "
-        f"{largest['workers']} workers of {coefficients.threads} threads each: {about['machine']}, "
-        f"commit {about['commit']}. What lies beyond is extrapolated.",
+        f"Training was measured up to {largest['nodes']:,} nodes, {largest['features']} columns "
+        f"and {largest['workers']} workers of {coefficients.threads} thread(s): "
+        f"{about['machine']}, commit {about['commit']}. What lies beyond is extrapolated.",
         markup=False,
     )
     if coefficients.provisional:
@@ -111,19 +112,25 @@ def amount(quantity: str, value: float) -> str:
     return f"{value:,.0f}" if quantity.endswith(".rows") else size(value)
 
 
+def _short(seconds: float | None) -> str:
+    return "–" if seconds is None else duration(seconds)
+
+
 def print_simulation(rows: list[Simulated], coefficients: Coefficients) -> None:
     out = _out()
     out.print("Simulated; none of this has run.", style="bold")
-    heads = ("workers", "step", "sending", "waiting", "reading", "refresh", "anchor", "all of it",
-             "efficiency", "of the steps")  # fmt: skip
+    heads = ("workers", "step", "send", "wait", "read", "refresh", "anchor", "total",
+             "efficient", "steps")  # fmt: skip
     table = Table(*heads, box=None, pad_edge=False)
     for row in rows:
         parts = (row.step, row.sending, row.waiting, row.reading, row.refresh, row.anchor)
         table.add_row(
-            str(row.workers), *(duration(part) for part in parts), duration(row.total),
+            str(row.workers), *(_short(part) for part in parts), _short(row.total),
             f"{row.efficiency:.0%}", f"{row.step_efficiency:.0%}",
         )  # fmt: skip
     out.print(table)
+    if rows[0].refresh is None or rows[0].anchor is None:
+        out.print("– was never measured at such a size and is left out of the total.")
     out.print("It assumes:")
     for line in ASSUMPTIONS:
         out.print(f"- {line}", markup=False)
