@@ -31,3 +31,16 @@ def test_a_cluster_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(ClusterError, match="http://127.0.0.1:9 cannot be reached"):
         Jobs(Access(address="http://127.0.0.1:9"))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--bench", "knn"), "--bench knn is not run as a job"),
+        (("--bench", "scaling --repeats 1", "--until", "knn"), "--bench has no stage knn"),
+    ],
+)
+def test_a_benchmark_that_is_no_job(gsl, words, told):
+    done = gsl("submit", "configs/scaling.yaml", *words)
+    assert done.code == 2
+    assert told in done.err
