@@ -21,6 +21,9 @@ from gsl_scale.plan.size import Case, Size
 from gsl_scale.plan.work import Amounts, amounts, links_amounts
 
 _FLOORS = {"largest": 1.0}  # least costs; of other kinds of work 0
+# Most costs: no process holds more than 40 numbers of 8 bytes for every node beside its rows. Where
+# all points have as many nodes, nothing else tells them from what a process has anyway.
+_CEILINGS = {"nodes": 40.0}
 _LEAST = 3  # points of a series from which one may be spared
 _LONG_STEPS, _LONG_NODES = 20, 200_000  # below, what was measured is a trial
 
@@ -118,7 +121,9 @@ def _solve(quantity: str, points: list[tuple[Point, dict[str, Amounts]]]) -> dic
     unit = matrix.max(axis=0)  # so that seconds per number and per run are of one size
     unit[unit == 0] = 1.0
     floors = np.array([_FLOORS.get(term, 0.0) for term in terms]) * unit
-    found = lsq_linear(matrix / unit, np.ones(len(matrix)), (floors, np.inf), method="bvls").x
+    ceilings = np.array([_CEILINGS.get(term, np.inf) for term in terms]) * unit
+    bounds = (floors, ceilings)
+    found = lsq_linear(matrix / unit, np.ones(len(matrix)), bounds, method="bvls").x
     return {
         term: float(cost)
         for term, cost, column in zip(terms, found / unit, matrix.T, strict=True)
