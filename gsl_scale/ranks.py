@@ -20,6 +20,7 @@ Result = TypeVar("Result")
 class Ranks(Engine, Protocol):
     rank: int
     size: int
+    exchanged: int  # bytes of the sums so far, gathered rows among them
 
     def lead(self, function: Callable[[], Result]) -> Result:
         """What the first rank makes, for all."""
@@ -39,7 +40,7 @@ class Ranks(Engine, Protocol):
 class Alone(InProcess):
     """One process, which has nobody to talk to."""
 
-    rank, size = 0, 1
+    rank, size, exchanged = 0, 1, 0
 
     def lead(self, function: Callable[[], Result]) -> Result:
         return function()
@@ -62,6 +63,7 @@ class Together:
 
     def __init__(self) -> None:
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
+        self.exchanged = 0
 
     @property
     def gpus(self) -> int:
@@ -97,6 +99,7 @@ class Together:
     def sum(self, value: Tensor) -> Tensor:
         total = value.clone()
         dist.all_reduce(total)
+        self.exchanged += total.numel() * total.element_size()
         return total
 
     def gather(self, mine: Tensor, total: int) -> Tensor:

@@ -1,6 +1,6 @@
 """ray job submit --working-dir . -- python -m jobs.bench train --config CONFIG
 
-Any benchmark: store, train, knn, growth; see python -m jobs.bench --help.
+Any benchmark: store, train, knn, growth, scaling; see python -m jobs.bench --help.
 """
 
 import sys

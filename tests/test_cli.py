@@ -14,7 +14,8 @@ from tests.conftest import ROOT
 
 QUICKSTART = "configs/quickstart.yaml"
 COMMANDS = ["ingest", "check", "run", "refine", "evaluate", "export", "status", "show",
-            "config", "knn", "diff", "sweep", "reproduce", "experiment"]  # fmt: skip
+            "config", "knn", "diff", "sweep", "reproduce", "experiment",
+            "plan"]  # fmt: skip
 # Enough to go through every stage, not to learn much.
 SHORT = [
     word

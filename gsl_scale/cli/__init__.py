@@ -11,12 +11,13 @@ from typing import Annotated, NoReturn
 import typer
 
 from gsl_scale import __version__, progress
-from gsl_scale.cli import bench, cluster, data, jobs, runs
+from gsl_scale.cli import bench, cluster, data, jobs, runs, scaling
 from gsl_scale.cli.diff import diff
 from gsl_scale.cli.experiment import experiment
 from gsl_scale.cli.extend import extend
 from gsl_scale.cli.knn import knn
 from gsl_scale.cli.options import print_json
+from gsl_scale.cli.plan import plan
 from gsl_scale.errors import GslError, UserError
 
 app = typer.Typer(
@@ -34,7 +35,8 @@ bench_app = typer.Typer(help="Measure speed and size, as ratios taken side by si
 app.add_typer(bench_app, name="bench")
 for command in (
     runs.refine, runs.run, extend, runs.evaluate, runs.status, data.export, diff, data.show,
-    data.ingest, data.check, knn, runs.reproduce, runs.sweep, experiment, jobs.submit,
+    data.ingest, data.check, knn, runs.reproduce, runs.sweep, experiment, plan,
+    jobs.submit,
 ):  # fmt: skip
     app.command()(command)
 app.command(name="config")(runs.show_config)
@@ -45,6 +47,7 @@ bench_app.command(name="knn")(bench.bench_knn)
 bench_app.command(name="growth")(bench.bench_growth)
 bench_app.command(name="workers")(bench.bench_workers)
 bench_app.command(name="extend")(bench.bench_extend)
+bench_app.command(name="scaling")(scaling.bench_scaling)
 jobs_app = typer.Typer(help="Jobs on a Ray cluster.", no_args_is_help=True)
 app.add_typer(jobs_app, name="jobs")
 jobs_app.command(name="list")(jobs.list_jobs)

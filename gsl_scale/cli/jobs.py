@@ -7,6 +7,7 @@ import typer
 
 from gsl_scale.cli.options import AsJson, ConfigFile, First, Sets, Until, print_json, report
 from gsl_scale.config_file import load_config
+from gsl_scale.errors import UserError
 from gsl_scale.remote.uri import is_uri
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ def submit(
     wait: Wait = True,
     first: First = None,
     until: Until = None,
+    bench: Annotated[
+        str | None,
+        typer.Option(help="Run this benchmark instead: scaling, with its options, in quotes."),
+    ] = None,
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,11 +55,32 @@ def submit(
     """
     loaded = load_config(config, sets or ())
     place = out or f"runs/{config.stem}"
+    _require_bench(bench, place, first or until)
     if not is_uri(place):
         place = str(Path(place).absolute())
     jobs = _jobs(address, cluster)
-    job = jobs.submit(loaded, place, config.stem, first=first, until=until)
+    job = jobs.submit(loaded, place, config.stem, first=first, until=until, bench=bench)
     _report(jobs, job, place, wait, as_json)
+
+
+def _require_bench(bench: str | None, place: str, stage: str | None) -> None:
+    """One that writes into a folder which all nodes see, and has no stages of its own."""
+    if bench is None:
+        return
+    if bench.split()[:1] != ["scaling"]:
+        raise UserError(
+            f"--bench {bench} is not run as a job.",
+            next_step='Give scaling, with its options: --bench "scaling --workers 1 --workers 8"',
+        )
+    if is_uri(place):
+        raise UserError(
+            f"A benchmark cannot write to {place}.",
+            next_step="Give --out a folder that all nodes see.",
+        )
+    if stage is not None:
+        raise UserError(
+            f"--bench has no stage {stage}.", next_step="Leave out --from and --until, or --bench."
+        )
 
 
 def list_jobs(address: Address = None, cluster: Cluster = None, as_json: AsJson = False) -> None:

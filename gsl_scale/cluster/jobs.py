@@ -55,9 +55,11 @@ class Jobs:
         *,
         first: str | None = None,
         until: str | None = None,
+        bench: str | None = None,
     ) -> str | None:
         """Check, then launch; None if there was nothing left to do. `out` is a path there, or a
-        URI; `first` and `until` are those of `run_pipeline`."""
+        URI; `first` and `until` are those of `run_pipeline`; `bench`: the words of a benchmark
+        to run instead of the stages."""
         require_stage(first)
         require_stage(until)
         if is_uri(out):
@@ -68,6 +70,12 @@ class Jobs:
             runtime = {"working_dir": str(folder), "env_vars": _environment(out)}
             facts = self._probe(job, out, runtime)
             checks.require(facts, config.run, out, versions_here())
+            about = {"gsl_out": out, "gsl_config": config.to_yaml(), "gsl_name": name}
+            if bench is not None:
+                words = ["bench", *shlex.split(bench), "--config", ship.CONFIG, "--out", out]
+                command = shlex.join(["python", "-m", "gsl_scale", *words])
+                self._launch(job, command, runtime, about | {"gsl_bench": bench})
+                return job
             if first is None:
                 _refuse_stale(facts, until)
             states = _states(facts, until)
@@ -78,7 +86,6 @@ class Jobs:
                 progress.say(f"goes on with what is there: {', '.join(kept) or 'a part'}")
             flags = {"--out": out, "--from": first, "--until": until}
             words = [word for flag, value in flags.items() if value for word in (flag, value)]
-            about = {"gsl_out": out, "gsl_config": config.to_yaml(), "gsl_name": name}
             if until:
                 about["gsl_until"] = until
             command = shlex.join(["python", "-m", "gsl_scale", "run", ship.CONFIG, *words])
@@ -167,8 +174,8 @@ class Jobs:
         if "gsl_config" not in about:
             raise ClusterError(f"{job} was not submitted by gsl-scale submit.")
         config = make_config(yaml.safe_load(about["gsl_config"]), file=f"config of {job}")
-        out, name = about["gsl_out"], about["gsl_name"]
-        return self.submit(config, out, name, until=about.get("gsl_until"))
+        kept = {key: about.get(f"gsl_{key}") for key in ("until", "bench")}
+        return self.submit(config, about["gsl_out"], about["gsl_name"], **kept)
 
     def list(self) -> "list[dict[str, Any]]":
         """Newest first, without our own questions to the cluster."""

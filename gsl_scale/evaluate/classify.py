@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from gsl_scale.config import Evaluate
 from gsl_scale.contrast.views import drop_edges
+from gsl_scale.evaluate.accuracy import Accuracy, plain
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.store.artifact import Artifact
@@ -28,9 +29,10 @@ class Task:
     valid: Tensor
     test: Tensor
     num_classes: int
+    accuracy: Accuracy = plain
 
     @classmethod
-    def load(cls, data: Artifact) -> "Task | None":
+    def load(cls, data: Artifact, accuracy: Accuracy = plain) -> "Task | None":
         """None where there are no labels, or no split to train and test with."""
         if "labels" not in data:
             return None
@@ -43,7 +45,7 @@ class Task:
         )
         if not len(train) or not len(test):
             return None
-        return cls(torch.from_numpy(labels), train, valid, test, int(labels.max()) + 1)
+        return cls(torch.from_numpy(labels), train, valid, test, int(labels.max()) + 1, accuracy)
 
     def blind(self) -> "Task":
         """Only the labels of training and validation nodes; the latter stand in for the test."""
@@ -150,7 +152,11 @@ def train_gcn(
 
 
 def _accuracy(logits: Tensor, task: Task, nodes: Tensor) -> float:
-    return float((logits[nodes].argmax(1) == task.labels[nodes]).float().mean())
+    return task.accuracy(task.labels[nodes], logits[nodes].argmax(1))
+
+
+def _right(predicted: Tensor, task: Task, nodes: Tensor) -> float:
+    return task.accuracy(task.labels[nodes], predicted[nodes])
 
 
 def logistic_regression(features: Features, task: Task) -> dict[str, Any]:
@@ -162,7 +168,7 @@ def logistic_regression(features: Features, task: Task) -> dict[str, Any]:
             rows[task.train], labels[task.train]
         )
         judged = task.valid if len(task.valid) else task.train
-        accuracy = [model.score(rows[nodes], labels[nodes]) for nodes in (judged, task.test)]
-        scores.append(Score(*accuracy))
+        predicted = torch.from_numpy(model.predict(rows))
+        scores.append(Score(*(_right(predicted, task, nodes) for nodes in (judged, task.test))))
     best = max(scores, key=lambda score: score.valid)
     return {"mean": best.test * 100, "std": 0.0, "valid": best.valid * 100}

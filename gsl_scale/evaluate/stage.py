@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from gsl_scale import progress
 from gsl_scale.config import Config, Evaluate, depends_on
 from gsl_scale.evaluate import figures
+from gsl_scale.evaluate.accuracy import accuracy_of
 from gsl_scale.evaluate.classify import Classifier, Task, classify, logistic_regression
 from gsl_scale.evaluate.cluster import cluster_scores, clusters_without_labels, kmeans
 from gsl_scale.evaluate.references import diffused, smoothed, wanted
@@ -56,7 +57,7 @@ def measure(
     if "edges" in data:
         matrices["given graph"] = edges_matrix(data)
     matrices["kNN graph"] = symmetric(edges_matrix(knn))
-    task = Task.load(data)
+    task = Task.load(data, accuracy_of(config.data))
 
     metrics: dict[str, Any] = {}
     if task is not None:

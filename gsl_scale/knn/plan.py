@@ -14,7 +14,7 @@ from gsl_scale.memory import size
 EXACT = "exact"
 # Products of an exact search (n² d) up to which it is not worth approximating: seconds.
 _AFFORDABLE = {"cpu": 5e11, "cuda": 5e13}
-_SHARE_OF_MEMORY = 0.6  # of what is free, for the index; the rest is for queries and answers
+SHARE_OF_MEMORY = 0.6  # of what is free, for the index; the rest is for queries and answers
 _SCRATCH = 256 << 20  # batches of queries, their answers, FAISS's own buffers
 _SAMPLE_PER_LIST = 50
 # Shares of all lists to look into, from cheap to thorough; beyond the last, exact is no dearer.
@@ -70,7 +70,7 @@ def choose(num_nodes: int, dim: int, knn: Knn, run: Run, gpus: int = 0) -> Searc
     """The plan for a search of all nodes among all nodes; `gpus`: those that may be used."""
     index, device = knn.index, device_of(run, gpus)
     if index == "auto":
-        index = EXACT if float(num_nodes) ** 2 * dim <= _AFFORDABLE[device] else "ivf"
+        index = EXACT if is_exact(num_nodes, dim, index, device) else "ivf"
     bill = {"vectors": 4 * num_nodes * dim}
     if index != EXACT:
         index = {"ivf": _ivf(num_nodes, dim, device), "hnsw": "HNSW32"}.get(index, index)
@@ -93,6 +93,12 @@ def choose(num_nodes: int, dim: int, knn: Knn, run: Run, gpus: int = 0) -> Searc
     return SearchPlan(index, num_nodes, dim, pieces, device, bill | {"batches": _SCRATCH})
 
 
+def is_exact(num_nodes: int, dim: int, index: str, device: str = "cpu") -> bool:
+    """Whether a search that was asked for so begins as an exact one."""
+    affordable = float(num_nodes) ** 2 * dim <= _AFFORDABLE[device]
+    return index == EXACT or (index == "auto" and affordable)
+
+
 def finer(plan: SearchPlan, asked: str) -> str | None:
     """What to search with when too much was missed: codes twice as long, of what is left beside a
     list's centre (where all vectors have much in common, other codes say little else); then
@@ -107,7 +113,7 @@ def memory_for_index(run: Run) -> int:
     if run.memory != AUTO:
         return max(1, int(run.memory * 2**30) - _SCRATCH)
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return int(_SHARE_OF_MEMORY * free / max(1, run.workers))
+    return int(SHARE_OF_MEMORY * free / max(1, run.workers))
 
 
 def _ivf(num_nodes: int, dim: int, device: str) -> str:

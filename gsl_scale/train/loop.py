@@ -96,7 +96,7 @@ class Trainer(Generic[AnyGraphs]):
             graphs.restore(self.model, found.versions)
             self.history = found.history
         self._forward = self.model if ranks.size == 1 else DistributedDataParallel(self.model)
-        self._anchor_seconds = 0.0
+        self._anchor_seconds, self._exchanged = 0.0, 0
 
     def step(self, number: int, seeds: Tensor) -> float:
         """Lines 13 to 17: descent on one batch, and the anchor's update every c steps."""
@@ -134,11 +134,14 @@ class Trainer(Generic[AnyGraphs]):
             advance(history.done)
             while history.done < train.steps and not self._plateau:
                 began, losses = time.monotonic(), []
+                self._exchanged = self.ranks.exchanged
                 last = min(history.done + train.refresh, train.steps)
                 for number in range(history.done + 1, last + 1):
+                    taken = time.monotonic()
                     losses.append(self.step(number, seeds[number]))
                     advance(1, f"loss {losses[-1]:.3f}")
-                    journal.step(number, loss=losses[-1])
+                    seconds = time.monotonic() - taken
+                    journal.step(number, loss=losses[-1], seconds=seconds)
                 self._end_round(last, losses, began, journal)
                 watch(last)
         history.stopped = "plateau" if self._plateau else "all steps done"
@@ -169,6 +172,7 @@ class Trainer(Generic[AnyGraphs]):
             self.ranks.lead(lambda: checkpoints.write(now))
         stepping = stepped - began - self._anchor_seconds
         batch = min(self.config.contrast.batch, self.graphs.num_nodes)
+        exchanged = (self.ranks.exchanged - self._exchanged) / len(losses)
         journal.round(
             number,
             mean_loss=history.loss[-1],
@@ -178,6 +182,7 @@ class Trainer(Generic[AnyGraphs]):
             anchor_seconds=self._anchor_seconds,
             checkpoint_seconds=time.monotonic() - refreshed,
             anchor_edges=self.graphs.num_anchor_edges,
+            exchanged_bytes=exchanged,  # per step, without DDP's gradients
             peak_bytes=self._everyone(peak_bytes),
         )
         self._anchor_seconds = 0.0

@@ -18,13 +18,15 @@ def write_seen(config: Config, data: Artifact, knn: Artifact, folder: Path) -> A
     """None if it sees the features and nothing else; not computed again if it is there."""
     if folder.exists():
         return Artifact.open(folder)
-    if config.learner.context == "none" and config.learner.kind != "mlp":
+    learner = config.learner
+    narrow = learner.kind == "mlp" and 0 < learner.width < data.nodes().shape[1]
+    if learner.context == "none" and not narrow:  # nothing that needs all rows in memory
         return None
     features = Features.of(data)
     given = None
     if "edges" in data:
         given = Graph.from_scipy(with_self_loops(edges_matrix(data))).normalised()
-    seen, fitted = learner_input(features, given, read_candidates(knn), config.learner)
+    seen, fitted = learner_input(features, given, read_candidates(knn), learner)
     if seen is features:
         return None
     rows = seen.dense.numpy()

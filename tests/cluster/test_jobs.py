@@ -42,3 +42,17 @@ def test_a_job_is_told_where_the_store_is_and_no_secret(monkeypatch):
         "GSL_CACHE": "/shared/cache", "AWS_ENDPOINT_URL": "http://store:9000",
     }.items()  # fmt: skip
     assert _environment("/shared/run") == {"PYTHONUNBUFFERED": "1"}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--bench", "knn"), "--bench knn is not run as a job"),
+        (("--bench", "scaling --repeats 1", "--until", "knn"), "--bench has no stage knn"),
+        (("--bench", "scaling", "--out", "s3://bucket/b"), "cannot write to s3://bucket/b"),
+    ],
+)
+def test_a_benchmark_that_is_no_job(gsl, words, told):
+    done = gsl("submit", "configs/scaling.yaml", *words)
+    assert done.code == 2
+    assert told in done.err

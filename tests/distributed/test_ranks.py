@@ -9,6 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from gsl_scale.plan.blocks import messages
+from gsl_scale.plan.size import Case
 from gsl_scale.store import Artifact
 from gsl_scale.train.loop import DivergedError
 from tests.distributed.conftest import REFRESH, Run, settings, trained
@@ -29,6 +31,9 @@ def test_sampled_blocks_are_the_same_on_any_number_of_workers(ray_here, tmp_path
         for workers in (0, 2)
     ]
     assert runs[1].is_like(runs[0])
+    # What is sent is what a plan reckons with; gradients are counted apart.
+    planned = messages(Case.of(settings(2, "contrast.fanout=[3,2]")))
+    assert runs[1].events("round")[0]["exchanged_bytes"] == sum(planned[:4])
 
 
 def test_lost_workers_and_a_lost_node(undisturbed, ray_here, tmp_path):

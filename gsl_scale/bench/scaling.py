@@ -1,0 +1,207 @@
+"""How everything grows: with workers (strong and weak), nodes, neighbours and columns.
+
+Each point is a run of the pipeline, measured stage by stage, each stage in a process of its own so
+that each has its own peak memory. Points take turns, so that a machine that slows down slows all of
+them down. Finished ones are kept in `out`, and a bench that was interrupted goes on.
+"""
+
+import json
+import shutil
+import statistics
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gsl_scale import __version__, progress
+from gsl_scale.bench.machine import about_machine
+from gsl_scale.bench.measured import measured, run_stage
+from gsl_scale.config import Config, SyntheticData, digest
+from gsl_scale.errors import ConfigError, GslError
+from gsl_scale.store.manifest import write_durably
+
+FILE_NAME = "scaling.json"
+SERIES = ("strong", "weak", "nodes", "neighbours", "columns")
+_JITTER = 400  # times of single steps that are kept
+_SHARDS = 8  # of runs on workers: more than there are of these
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A point of a series: what it is varied to, and the config that says so."""
+
+    series: str
+    at: int
+    config: Config
+
+    @property
+    def name(self) -> str:
+        return f"{self.series} {self.at:,}"
+
+    def key(self, stages: tuple[str, ...]) -> str:
+        tree = self.config.model_dump(mode="json")
+        return digest([__version__, self.series, self.at, tree, stages])[:12]
+
+
+def variants(
+    config: Config, series: dict[str, list[int]], steps: int, threads: int
+) -> list[Variant]:
+    """Of every series asked for, in order."""
+    return [
+        Variant(name, at, _timed(_VARIED[name](config, at), steps, threads))
+        for name in SERIES
+        for at in series.get(name, [])
+    ]
+
+
+def _strong(config: Config, workers: int) -> Config:
+    """The same graph and batches."""
+    return _on(config, workers)
+
+
+def _weak(config: Config, workers: int) -> Config:
+    """As many nodes and seeds for each worker as one has."""
+    data = _synthetic(config)
+    batch = {"batch": workers * config.contrast.batch}
+    grown = config.model_copy(update={"contrast": config.contrast.model_copy(update=batch)})
+    return _on(_nodes(grown, workers * data.nodes), workers)
+
+
+def _nodes(config: Config, nodes: int) -> Config:
+    """Communities grow in number, as kinds of things do."""
+    data = _synthetic(config)
+    communities = max(1, data.communities * nodes // data.nodes)
+    return _with_data(config, {"nodes": nodes, "communities": communities})
+
+
+def _neighbours(config: Config, k: int) -> Config:
+    return config.model_copy(update={"knn": config.knn.model_copy(update={"k": k})})
+
+
+def _columns(config: Config, features: int) -> Config:
+    return _with_data(config, {"features": features})
+
+
+_VARIED: dict[str, Callable[[Config, int], Config]] = {
+    "strong": _strong,
+    "weak": _weak,
+    "nodes": _nodes,
+    "neighbours": _neighbours,
+    "columns": _columns,
+}
+
+
+def _synthetic(config: Config) -> SyntheticData:
+    if not isinstance(config.data, SyntheticData):
+        raise ConfigError(
+            f"data.source is {config.data.source}; a graph that grows has to be made.",
+            "The series weak, nodes and columns change the graph itself.",
+            "Give a config with data.source: synthetic (configs/scaling.yaml), or ask for --series "
+            "strong or neighbours only.",
+        )
+    return config.data
+
+
+def _with_data(config: Config, update: dict[str, int]) -> Config:
+    return config.model_copy(update={"data": _synthetic(config).model_copy(update=update)})
+
+
+def _on(config: Config, workers: int) -> Config:
+    run = config.run.model_copy(update={"workers": workers, "shards": _SHARDS * workers})
+    return config.model_copy(update={"run": run})
+
+
+def _timed(config: Config, steps: int, threads: int) -> Config:
+    """One round of steps with one update of the anchor, at its end."""
+    train = config.train.model_copy(update={"steps": steps, "refresh": steps})
+    anchor = config.anchor.model_copy(update={"c": steps})
+    run = config.run.model_copy(update={"threads": threads})
+    return config.model_copy(update={"train": train, "anchor": anchor, "run": run})
+
+
+def measure(
+    config: Config,
+    series: dict[str, list[int]],
+    out: Path,
+    *,
+    steps: int,
+    repeats: int,
+    threads: int,
+    evaluate: bool = False,
+) -> dict[str, Any]:
+    """All points, and what they were measured on."""
+    stages = ("ingest", "knn", "train", "export", *(("evaluate",) if evaluate else ()))
+    asked = variants(config, series, steps, threads)
+    found: list[list[dict[str, Any]]] = [[] for _ in asked]
+    with progress.track("scaling", repeats * len(asked)) as advance:
+        for repeat in range(repeats):
+            for variant, records in zip(asked, found, strict=True):
+                records.append(_kept(variant, stages, repeat, out))
+                advance(1, variant.name)
+    points = [_point(*pair) for pair in zip(asked, found, strict=True)]
+    about = about_machine() | {"steps": steps, "repeats": repeats, "threads": threads}
+    result = {"about": about, "points": points, "jitter": _jitter(found)}
+    write_durably(out / FILE_NAME, json.dumps(result, indent=1, ensure_ascii=False))
+    return result
+
+
+def _kept(variant: Variant, stages: tuple[str, ...], repeat: int, out: Path) -> dict[str, Any]:
+    path = out / "points" / f"{variant.key(stages)}-{repeat}.json"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        work = out / "work"  # in `out`, which all nodes of a cluster see
+        shutil.rmtree(work, ignore_errors=True)
+        for stage in stages:
+            _apart(run_stage, variant.config, work, stage)
+        write_durably(path, json.dumps(_apart(measured, variant.config, work)))
+        shutil.rmtree(work, ignore_errors=True)
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """In a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        try:
+            return pool.submit(function, *arguments).result()
+        except BrokenProcessPool:
+            raise GslError(
+                "A measured process was killed, usually for lack of memory.",
+                next_step="Ask for smaller sizes; what is finished is kept.",
+            ) from None
+
+
+def _point(variant: Variant, records: list[dict[str, Any]]) -> dict[str, Any]:
+    """The median of each quantity over the repeats, and its spread."""
+    first = records[0]
+    values = {
+        name: [record["quantities"][name] for record in records] for name in first["quantities"]
+    }
+    return {
+        "name": variant.name,
+        "series": variant.series,
+        "at": variant.at,
+        "size": first["size"],
+        "config": first["config"],
+        "facts": first["facts"],
+        "median": {name: statistics.median(found) for name, found in values.items()},
+        "spread": {name: [min(found), max(found)] for name, found in values.items()},
+    }
+
+
+def _jitter(found: list[list[dict[str, Any]]]) -> list[float]:
+    """Times of single steps by the median of their run, some of all runs."""
+    every = [one for records in found for one in _relative(records)]
+    chosen = np.linspace(0, len(every) - 1, min(_JITTER, len(every))).astype(int)
+    return [round(every[place], 4) for place in chosen]
+
+
+def _relative(records: list[dict[str, Any]]) -> Iterator[float]:
+    for record in records:
+        middle = statistics.median(record["steps"])
+        yield from (seconds / middle for seconds in record["steps"])

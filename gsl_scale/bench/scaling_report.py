@@ -1,0 +1,129 @@
+"""What `gsl-scale bench scaling` writes beside its JSON: tables in Markdown, and plots."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gsl_scale.bench.plots import Line, log_plot
+from gsl_scale.plan.render import amount, duration
+
+_STAGES = ("ingest", "knn", "step", "refresh", "anchor", "export")
+_VARIED = {
+    "strong": "workers, the same graph",
+    "weak": "workers, each with as many nodes and seeds",
+    "nodes": "nodes",
+    "neighbours": "neighbours (k)",
+    "columns": "columns (d)",
+}
+
+Points = list[dict[str, Any]]
+
+
+def write_report(result: dict[str, Any], out: Path) -> list[Path]:
+    """`scaling.md` and a plot for each series; where they lie."""
+    paths = []
+    lines = [_head(result["about"])]
+    for series, what in _VARIED.items():
+        points = [point for point in result["points"] if point["series"] == series]
+        if not points:
+            continue
+        path = out / f"scaling-{series}.svg"
+        path.write_text(_plot(series, what, points), encoding="utf-8")
+        paths.append(path)
+        lines += [f"\n## {series}: over {what}\n", f"![{series}]({path.name})\n"]
+        lines += [*_table(series, points), ""]
+        if line := _exponents(points):
+            lines.append(f"{line}\n")
+    (out / "scaling.md").write_text("\n".join(lines), encoding="utf-8")
+    return [out / "scaling.md", *paths]
+
+
+def _head(about: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    return (
+        f"# Scaling\n\n{about['machine']}; commit {about['commit']}; {about['measured']}; "
+        f"{about['threads']} thread(s) per worker, {about['steps']} steps, median of "
+        f"{about['repeats']} (least to most). {versions}. The config of every point is in "
+        "`scaling.json`."
+    )
+
+
+def exponent(points: Points, quantity: str) -> float | None:
+    """The power of what was varied that the quantity grows with."""
+    at = [float(point["at"]) for point in points]
+    values = [point["median"].get(quantity, 0.0) for point in points]
+    if len(points) < 2 or min(values) <= 0:
+        return None
+    return float(np.polyfit(np.log(at), np.log(values), 1)[0])
+
+
+def efficiency(series: str, points: Points) -> list[float]:
+    """Of the steps, against the fewest workers: strong, their time should fall; weak, stay."""
+    first = points[0]
+    found = []
+    for point in points:
+        faster = first["median"]["step.seconds"] / point["median"]["step.seconds"]
+        more = point["at"] / first["at"] if series == "strong" else 1.0
+        found.append(faster / more)
+    return found
+
+
+def _table(series: str, points: Points) -> list[str]:
+    on_workers = series in ("strong", "weak")
+    memory = "rank.memory" if on_workers else "train.memory"
+    heads = ["at", *_STAGES, "memory of training"]
+    heads += ["seeds per second", "efficiency"] if on_workers else []
+    rows = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    efficient = efficiency(series, points)
+    for point, share in zip(points, efficient, strict=True):
+        cells = [f"{point['at']:,}"]
+        cells += [_cell(point, f"{stage}.seconds") for stage in _STAGES]
+        cells.append(_cell(point, memory))
+        if on_workers:
+            cells += [f"{point['facts']['batch'] / point['median']['step.seconds']:,.0f}"]
+            cells += [f"{share:.0%}"]
+        rows.append("| " + " | ".join(cells) + " |")
+    return rows
+
+
+def _cell(point: dict[str, Any], quantity: str) -> str:
+    value, (low, high) = point["median"][quantity], point["spread"][quantity]
+    if quantity.endswith(".seconds"):
+        return f"{duration(value)} ({duration(low)} to {duration(high)})"
+    return amount(quantity, value)
+
+
+def _exponents(points: Points) -> str:
+    told = []
+    for stage in _STAGES:
+        power = exponent(points, f"{stage}.seconds")
+        if power is not None and points[0]["series"] in ("nodes", "neighbours", "columns"):
+            told.append(f"{stage} {power:.2f}")
+    return f"Times grow with the power of: {', '.join(told)}." if told else ""
+
+
+def _plot(series: str, what: str, points: Points) -> str:
+    at = [float(point["at"]) for point in points]
+    if series in ("strong", "weak"):
+        speed = [_speed(point, "median") for point in points]
+        spread = [sorted(_speeds(point)) for point in points]
+        low, high = ([pair[place] for pair in spread] for place in (0, 1))
+        lines = [Line("measured", at, speed, low, high)]
+        ideal = [speed[0] * number / at[0] for number in at]
+        lines.append(Line("ideal", at, ideal, ideal=True))
+        return log_plot(f"{series} scaling", what, "seeds per second", lines)
+    lines = []
+    for stage in _STAGES:
+        name = f"{stage}.seconds"
+        low, high = ([point["spread"][name][end] for point in points] for end in (0, 1))
+        lines.append(Line(stage, at, [point["median"][name] for point in points], low, high))
+    return log_plot(f"time over {what}", what, "seconds", lines)
+
+
+def _speed(point: dict[str, Any], which: str) -> float:
+    return float(point["facts"]["batch"] / point[which]["step.seconds"])
+
+
+def _speeds(point: dict[str, Any]) -> list[float]:
+    return [point["facts"]["batch"] / one for one in point["spread"]["step.seconds"]]

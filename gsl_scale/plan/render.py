@@ -1,0 +1,137 @@
+"""How plans, fits and simulations look in a terminal."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from gsl_scale.memory import size
+from gsl_scale.plan.coefficients import Coefficients
+from gsl_scale.plan.forecast import Forecast
+from gsl_scale.plan.shortages import Shortage
+from gsl_scale.plan.simulate import ASSUMPTIONS, Simulated
+from gsl_scale.plan.work import num_shards
+
+
+def _out() -> Console:
+    return Console(highlight=False, soft_wrap=True)
+
+
+def duration(seconds: float | None) -> str:
+    """For a person to read."""
+    if seconds is None:
+        return "not measured"
+    for unit, long in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * long:
+            return f"{seconds / long:,.1f} {unit}"
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
+
+
+def _bytes(number: float | None) -> str:
+    return "not measured" if number is None else size(number)
+
+
+def print_plan(found: Forecast, lacking: list[Shortage], coefficients: Coefficients) -> None:
+    out, case, cluster = _out(), found.case, found.cluster
+    edges = f", {case.size.edges:,} stored edges" if case.size.edges else ", no edges"
+    workers = case.config.run.workers
+    on = f"{workers} workers on {cluster.nodes} nodes" if workers else "in one process"
+    out.print(
+        f"{case.size.nodes:,} nodes × {case.size.features}{edges}; {on}, "
+        f"{num_shards(case)} shards, index in {found.pieces} piece(s), "
+        f"{size(cluster.memory)} per node"
+    )
+    heads = ("stage", "time", "memory of a worker", "of the driver", "disk", "beside it, meanwhile")
+    table = Table(*heads, box=None, pad_edge=False)
+    for stage in found.stages:
+        table.add_row(
+            stage.stage,
+            duration(stage.seconds),
+            _bytes(stage.memory),
+            _bytes(stage.driver) if workers and stage.stage == "train" else "–",
+            size(stage.disk),
+            size(stage.scratch) if stage.scratch else "–",
+        )
+    out.print(table)
+    out.print(
+        f"a step: {duration(found.step)}; each worker sends {size(found.sent)} and reads "
+        f"{size(found.read)}\na refresh: {duration(found.refresh)}; an update of the anchor: "
+        f"{duration(found.anchor)}"
+    )
+    for one in lacking:
+        head = "[red]does not fit[/]" if one.fatal else "[yellow]slow[/]"
+        out.print(f"{head}: {one.what}")
+        out.print(f"  {one.remedy}", markup=False)
+    if not any(one.fatal for one in lacking):
+        unknown = ", ".join(found.unmeasured)
+        out.print(f"fits, as far as known; never measured: {unknown}" if unknown else "fits")
+    print_basis(coefficients, found.cluster.gpus)
+
+
+def print_basis(coefficients: Coefficients, gpus: int = 0) -> None:
+    """What the numbers rest on."""
+    out, largest, about = _out(), coefficients.largest, coefficients.about
+    out.print(
+        f"Training was measured up to {largest['nodes']:,} nodes, {largest['features']} columns "
+        f"and {largest['workers']} workers of {coefficients.threads} thread(s): "
+        f"{about['machine']}, commit {about['commit']}. What lies beyond is extrapolated.",
+        markup=False,
+    )
+    if coefficients.provisional:
+        out.print("Provisional: these were short runs, made to try the model.", style="yellow")
+    if gpus:
+        out.print("No GPU has been measured: times are those of CPU workers.", style="yellow")
+
+
+def fit_table(rows: list[dict[str, Any]]) -> str:
+    """In Markdown, an error per row."""
+    lines = ["| point | quantity | measured | predicted | error | |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        told = "held out" if row["held_out"] else "fitted"
+        cells = [amount(row["quantity"], row[name]) for name in ("measured", "predicted")]
+        cells = [row["point"], row["quantity"], *cells, f"{row['error']:+.0%}", told]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def print_fit(coefficients: Coefficients, rows: list[dict[str, Any]]) -> None:
+    out = _out()
+    heads = ("point", "quantity", "measured", "predicted", "error", "")
+    table = Table(*heads, box=None, pad_edge=False)
+    for row in rows:
+        told = "held out" if row["held_out"] else ""
+        cells = (amount(row["quantity"], row[name]) for name in ("measured", "predicted"))
+        table.add_row(row["point"], row["quantity"], *cells, f"{row['error']:+.0%}", told)
+    out.print(table)
+    print_basis(coefficients)
+
+
+def amount(quantity: str, value: float) -> str:
+    if quantity.endswith(".seconds"):
+        return duration(value)
+    return f"{value:,.0f}" if quantity.endswith(".rows") else size(value)
+
+
+def _short(seconds: float | None) -> str:
+    return "–" if seconds is None else duration(seconds)
+
+
+def print_simulation(rows: list[Simulated], coefficients: Coefficients) -> None:
+    out = _out()
+    out.print("Simulated; none of this has run.", style="bold")
+    heads = ("workers", "step", "send", "wait", "read", "refresh", "anchor", "total",
+             "efficient", "steps")  # fmt: skip
+    table = Table(*heads, box=None, pad_edge=False)
+    for row in rows:
+        parts = (row.step, row.sending, row.waiting, row.reading, row.refresh, row.anchor)
+        table.add_row(
+            str(row.workers), *(_short(part) for part in parts), _short(row.total),
+            f"{row.efficiency:.0%}", f"{row.step_efficiency:.0%}",
+        )  # fmt: skip
+    out.print(table)
+    if rows[0].refresh is None or rows[0].anchor is None:
+        out.print("– was never measured at such a size and is left out of the total.")
+    out.print("It assumes:")
+    for line in ASSUMPTIONS:
+        out.print(f"- {line}", markup=False)
+    print_basis(coefficients)

@@ -1,0 +1,75 @@
+"""The bench measures real runs, keeps them, and its result can be fitted."""
+
+import json
+
+import pytest
+
+from gsl_scale.bench.scaling import measure, variants
+from gsl_scale.bench.scaling_report import efficiency, exponent, write_report
+from gsl_scale.config_file import load_config, make_config
+from gsl_scale.errors import ConfigError
+from gsl_scale.plan.fit import fit
+from tests.conftest import ROOT
+
+BASE = ROOT / "configs" / "scaling.yaml"
+
+
+def test_what_each_series_varies():
+    series = {"strong": [2], "weak": [2], "nodes": [40_000], "neighbours": [5], "columns": [32]}
+    found = {one.series: one.config for one in variants(load_config(BASE), series, 10, 1)}
+    assert (found["strong"].run.workers, found["strong"].data.nodes) == (2, 20_000)
+    assert (found["weak"].run.workers, found["weak"].data.nodes) == (2, 40_000)
+    assert found["weak"].contrast.batch == 2 * found["strong"].contrast.batch
+    assert (found["nodes"].data.nodes, found["nodes"].data.communities) == (40_000, 240)
+    assert found["neighbours"].knn.k == 5
+    assert found["columns"].data.features == 32
+    assert all(one.train.steps == one.train.refresh == 10 for one in found.values())
+
+
+def test_a_graph_that_cannot_grow():
+    config = make_config({"data": {"source": "sklearn", "name": "wine"}})
+    assert variants(config, {"strong": [1]}, 10, 1)
+    with pytest.raises(ConfigError, match="a graph that grows has to be made"):
+        variants(config, {"nodes": [1000]}, 10, 1)
+
+
+def test_a_short_run_of_it_all(tmp_path):
+    config = load_config(BASE, ["contrast.batch=256", "data.features=16", "data.degree=3"])
+    how = {"steps": 4, "repeats": 1, "threads": 1}
+    result = measure(config, {"nodes": [2000]}, tmp_path, **how)
+    (point,) = result["points"]
+    assert point["size"]["nodes"] == 2000
+    assert point["config"]["contrast"]["fanout"] == [4, 4]
+    assert all(
+        point["median"][f"{s}.seconds"] > 0 for s in ("ingest", "knn", "step", "refresh", "anchor")
+    )
+    assert point["median"]["train.memory"] > point["median"]["ingest.memory"] > 5e7
+    assert point["median"]["graph.rows"] > 2000 * 10
+    assert result["about"]["commit"] and result["about"]["versions"]["torch"]
+    assert not (tmp_path / "work").exists()
+
+    kept = next((tmp_path / "points").iterdir())
+    kept.write_text(kept.read_text().replace('"ingest.seconds": ', '"ingest.seconds": 7'))
+    again = measure(config, {"nodes": [2000]}, tmp_path, **how)  # nothing is run again
+    assert again["points"][0]["median"]["ingest.seconds"] > 7 * 0.9
+
+    coefficients, rows = fit(json.loads((tmp_path / "scaling.json").read_text()))
+    assert coefficients.provisional
+    assert max(abs(row["error"]) for row in rows) < 0.01  # one point is met exactly
+    names = {path.name for path in write_report(result, tmp_path)}
+    assert names == {"scaling.md", "scaling-nodes.svg"}
+    assert "| 2,000 |" in (tmp_path / "scaling.md").read_text()
+
+
+def points(series, seconds):
+    return [
+        {"series": series, "at": at, "median": {"step.seconds": value}}
+        for at, value in seconds.items()
+    ]
+
+
+def test_efficiency_and_growth():
+    assert efficiency("strong", points("strong", {1: 1.0, 2: 0.5, 4: 0.5})) == [1, 1, 0.5]
+    assert efficiency("weak", points("weak", {1: 1.0, 2: 1.25})) == [1, 0.8]
+    assert exponent(points("nodes", {10: 1.0, 100: 100.0}), "step.seconds") == pytest.approx(2)
+    assert exponent(points("nodes", {10: 1.0}), "step.seconds") is None
