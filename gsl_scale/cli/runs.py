@@ -199,9 +199,9 @@ def sweep(
             show_default="run.workers",
         ),
     ] = None,
-    out: Annotated[
-        Path, typer.Option(help="Finished trials are kept here.", parser=here)
-    ] = Path("runs/sweep"),
+    out: Annotated[Path, typer.Option(help="Finished trials are kept here.", parser=here)] = Path(
+        "runs/sweep"
+    ),
     sets: Sets = None,
     as_json: AsJson = False,
 ) -> None:

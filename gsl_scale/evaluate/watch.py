@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import scipy.sparse as sp
-
 from gsl_scale import __version__
 from gsl_scale.config import Config, depends_on, digest
 from gsl_scale.evaluate.classify import Classifier, Score, Task, classify, train_gcn

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from gsl_scale.graph.load import edges_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from gsl_scale.evaluate.perturb import (
     perturb_rows,
     rewire_edges,
 )
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.ingest.write import write_data
 from gsl_scale.store import Artifact
 
