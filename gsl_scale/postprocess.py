@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 import torch
-import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor
 
 from gsl_scale.graph.ops import edge_dot
 from gsl_scale.graph.pattern import Pattern
+from gsl_scale.graph.unit import unit_rows
 from gsl_scale.graph.weighted import Graph
 
 
@@ -53,7 +53,7 @@ class Sketch:
 
 def learned_graph(embeddings: Tensor, sketch: Sketch) -> Graph:
     """S before normalisation, with self-loops of weight 1; gradient flows to the embeddings."""
-    unit = F.normalize(embeddings, dim=1)
+    unit = unit_rows(embeddings)
     similarity = edge_dot(sketch.pattern, unit, unit)
     return Graph(sketch.pattern, weights_of(similarity, sketch.share, sketch.is_loop))
 

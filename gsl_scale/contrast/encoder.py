@@ -1,9 +1,11 @@
 """The encoder, a GCN shared by both views, and the projector behind it."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
-from gsl_scale.contrast.views import dropout
+from gsl_scale.contrast.views import dropped
 from gsl_scale.graph.sample import Block
 
 
@@ -16,15 +18,39 @@ class Encoder(nn.Module):
         self.bias_in = nn.Parameter(torch.zeros(dim_hidden))
         self.weight_out = nn.Parameter(nn.init.xavier_uniform_(torch.empty(dim_hidden, dim_out)))
         self.bias_out = nn.Parameter(torch.zeros(dim_out))
-        self.dropout = dropout
+        self.dropout = int(dropout * 256) / 256  # as `dropped` rounds it
 
     def forward(self, block: Block, mask: Tensor | None = None, key: int | None = None) -> Tensor:
         """The seeds' representations. `mask` hides features; with a `key` (in training) hidden
         entries are dropped."""
-        hidden = torch.relu(_aggregated(block, self.weight_in, mask) + self.bias_in)
-        if key is not None:
-            hidden = dropout(hidden, self.dropout, key, block.hidden)
-        return block.outer @ (hidden @ self.weight_out) + self.bias_out
+        summed = _aggregated(block, self.weight_in, mask)
+        drop, kept = None, 1.0
+        if key is not None and self.dropout > 0.0:
+            nodes = block.hidden
+            if nodes is None:
+                nodes = torch.arange(len(summed), device=summed.device)
+            drop, kept = dropped(summed.shape, self.dropout, key, nodes), 1.0 - self.dropout
+        hidden: Tensor = _Activated.apply(summed, self.bias_in, drop)  # type: ignore[no-untyped-call]
+        return block.outer @ (hidden @ (self.weight_out / kept)) + self.bias_out
+
+
+class _Activated(torch.autograd.Function):
+    """relu(x + bias) without what is dropped: where nothing is left no gradient goes back, for
+    either reason, so one matrix is kept and gone through once."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, bias: Tensor, drop: Tensor | None) -> Tensor:
+        hidden = (x + bias).relu_()
+        if drop is not None:
+            hidden.masked_fill_(drop, 0.0)
+        ctx.save_for_backward(hidden)
+        return hidden
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None]:
+        (hidden,) = ctx.saved_tensors
+        change = torch.ops.aten.threshold_backward(grad, hidden, 0.0)
+        return change, change.sum(0), None
 
 
 def _aggregated(block: Block, weight: Tensor, mask: Tensor | None) -> Tensor:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor
 
+from gsl_scale.graph.unit import unit_rows
 from gsl_scale.ranks import ALONE, Ranks
 
 _AT_ONCE = 128  # rows
@@ -20,8 +20,8 @@ def nt_xent(
     Among several ranks, the rows are this rank's slice of the `total` of the batch. The value is
     that of the whole batch; the gradients of all ranks add up to that of the whole batch.
     """
-    columns = ranks.gather(F.normalize(z_anchor, dim=1), total)
-    rows = F.normalize(z_learner, dim=1) / temperature
+    columns = ranks.gather(unit_rows(z_anchor), total)
+    rows = unit_rows(z_learner) / temperature
     loss: Tensor = _BothWays.apply(rows, columns, 1.0 / temperature, ranks)  # type: ignore[no-untyped-call]
     return loss
 
@@ -40,19 +40,19 @@ class _BothWays(torch.autograd.Function):
         first = ranks.slice(total).start
         power = rows.new_empty(len(rows), total)
         row_sums, same = rows.new_empty(len(rows), 1), rows.new_empty(len(rows))
-        column_sums = rows.new_zeros(1, total)
+        column_sums = rows.new_zeros(1, total + 1)  # and one place more, to exchange them at once
         for some in _blocks(len(rows)):
             block = torch.mm(rows[some], columns.t(), out=power[some])
             same[some] = block.diagonal(first + some.start)
             block.sub_(highest).exp_()
             row_sums[some] = block.sum(1, keepdim=True)
-            column_sums += block.sum(0, keepdim=True)
+            column_sums[:, :total] += block.sum(0, keepdim=True)
+        column_sums[:, total] = row_sums.log().sum() / 2 - same.sum()
         column_sums = ranks.sum(column_sums)
+        column_sums, by_rows = column_sums[:, :total], column_sums[0, total]
         ctx.first = first
         ctx.save_for_backward(rows, columns, power, row_sums, column_sums)
-        mine = column_sums[0, first : first + len(rows)]
-        each = (row_sums.squeeze(1).log() + mine.log()) / 2 + highest
-        return ranks.sum((each - same).sum()) / total
+        return (by_rows + column_sums.log().sum() / 2) / total + highest
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:

@@ -29,21 +29,15 @@ def drop_edges(graph: Graph, share: float, key: int) -> Graph:
     return Graph(kept.pattern, kept.weights / (1.0 - share))
 
 
-def dropout(x: Tensor, share: float, key: int, nodes: Tensor | None = None) -> Tensor:
-    """Zeros at this share of the entries (in steps of 1/256), the others scaled up.
+def dropped(shape: torch.Size, share: float, key: int, nodes: Tensor) -> Tensor:
+    """Which entries to drop, at this share (rounded down to 1/256).
 
-    Row r belongs to node `nodes[r]`, or r; a node's entries share their fate with no other's.
-    Eight entries take one random number, several times cheaper than torch's dropout on a CPU.
+    Row r belongs to node `nodes[r]`; a node's entries share their fate with no other's. Eight
+    entries take one random number, several times cheaper than torch's dropout on a CPU.
     """
-    border = int(share * 256)
-    if border == 0:
-        return x
-    if nodes is None:
-        nodes = torch.arange(len(x), device=x.device)
-    words = -(-x.shape[1] // 8)
-    numbers = nodes[:, None] * words + torch.arange(words, device=x.device)
-    drawn = mixed(numbers, key).view(torch.uint8)[:, : x.shape[1]]
-    return x * (drawn >= border) * (256.0 / (256 - border))
+    words = -(-shape[1] // 8)
+    numbers = nodes[:, None] * words + torch.arange(words, device=nodes.device)
+    return mixed(numbers, key).view(torch.uint8)[:, : shape[1]] < int(share * 256)
 
 
 def key_of(seed: int, step: int, view: int) -> int:

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from gsl_scale.config import Evaluate
-from gsl_scale.graph.load import symmetric
 from gsl_scale.graph.weighted import Graph, with_self_loops
+from gsl_scale.store.matrix import symmetric
 
 _HOPS, _OWN = 16, 0.05  # SSGC
 _RESTART, _TIME, _NEIGHBOURS = 0.15, 5.0, 64  # GDC

@@ -21,7 +21,6 @@ from gsl_scale.evaluate.classify import Classifier, Task, classify, train_gcn
 from gsl_scale.evaluate.watch import begin, resolved
 from gsl_scale.experiment.pick import pick_nodes, weights_among
 from gsl_scale.graph.features import Features
-from gsl_scale.graph.load import edges_matrix
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.inputs import fingerprint
 from gsl_scale.ingest.write import write_data
@@ -32,6 +31,7 @@ from gsl_scale.postprocess import Sketch, learned_graph
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.sources import source_files
 from gsl_scale.store.artifact import Artifact
+from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.train.loop import Trainer
 from gsl_scale.train.whole import WholeGraphs
 

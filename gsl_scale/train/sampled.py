@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 import torch
-import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor
 
 from gsl_scale.config import Config
@@ -14,6 +13,7 @@ from gsl_scale.contrast.views import ANCHOR, LEARNER, key_of
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.ops import edge_dot_at
 from gsl_scale.graph.sample import Block, Hop, hop
+from gsl_scale.graph.unit import unit_rows
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.store.links import LinkTable
 from gsl_scale.train.shards import Ids, ScaledRows, Vector, edge_weights
@@ -65,7 +65,7 @@ class SampledBatch:
 
     def learned(self, embeddings: Tensor) -> Block:
         outer, inner = self._hops
-        unit = F.normalize(embeddings, dim=1)
+        unit = unit_rows(embeddings)
         if self._exact:
             around = self._around
             weights, unit = edge_weights(around, unit)

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from gsl_scale.graph.load import edges_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from gsl_scale.evaluate.perturb import (
 )
 from gsl_scale.ingest.write import write_data
 from gsl_scale.store import Artifact
+from gsl_scale.store.matrix import edges_matrix
 
 EDGE_DAMAGE = [delete_edges, add_edges, rewire_edges]
 rates = st.floats(0, 0.95)
