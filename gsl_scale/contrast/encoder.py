@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gsl_scale.contrast.views import dropped
+from gsl_scale.contrast.views import survivors
 from gsl_scale.graph.sample import Block
 
 
@@ -18,20 +18,20 @@ class Encoder(nn.Module):
         self.bias_in = nn.Parameter(torch.zeros(dim_hidden))
         self.weight_out = nn.Parameter(nn.init.xavier_uniform_(torch.empty(dim_hidden, dim_out)))
         self.bias_out = nn.Parameter(torch.zeros(dim_out))
-        self.dropout = int(dropout * 256) / 256  # as `dropped` rounds it
+        self.dropout = int(dropout * 256) / 256  # as `survivors` rounds it
 
     def forward(self, block: Block, mask: Tensor | None = None, key: int | None = None) -> Tensor:
         """The seeds' representations. `mask` hides features; with a `key` (in training) hidden
         entries are dropped."""
         summed = _aggregated(block, self.weight_in, mask)
-        drop, kept = None, 1.0
+        alive, share = None, 1.0
         if key is not None and self.dropout > 0.0:
             nodes = block.hidden
             if nodes is None:
                 nodes = torch.arange(len(summed), device=summed.device)
-            drop, kept = dropped(summed.shape, self.dropout, key, nodes), 1.0 - self.dropout
-        hidden: Tensor = _Activated.apply(summed, self.bias_in, drop)  # type: ignore[no-untyped-call]
-        return block.outer @ (hidden @ (self.weight_out / kept)) + self.bias_out
+            alive, share = survivors(summed.shape, self.dropout, key, nodes), 1.0 - self.dropout
+        hidden: Tensor = _Activated.apply(summed, self.bias_in, alive)  # type: ignore[no-untyped-call]
+        return block.outer @ (hidden @ (self.weight_out / share)) + self.bias_out
 
 
 class _Activated(torch.autograd.Function):
@@ -39,10 +39,10 @@ class _Activated(torch.autograd.Function):
     either reason, so one matrix is kept and gone through once."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, bias: Tensor, drop: Tensor | None) -> Tensor:
+    def forward(ctx: Any, x: Tensor, bias: Tensor, alive: Tensor | None) -> Tensor:
         hidden = (x + bias).relu_()
-        if drop is not None:
-            hidden.masked_fill_(drop, 0.0)
+        if alive is not None:
+            hidden.mul_(alive)
         ctx.save_for_backward(hidden)
         return hidden
 

@@ -29,15 +29,16 @@ def drop_edges(graph: Graph, share: float, key: int) -> Graph:
     return Graph(kept.pattern, kept.weights / (1.0 - share))
 
 
-def dropped(shape: torch.Size, share: float, key: int, nodes: Tensor) -> Tensor:
-    """Which entries to drop, at this share (rounded down to 1/256).
+def survivors(shape: torch.Size, share: float, key: int, nodes: Tensor) -> Tensor:
+    """Bytes: 0 where an entry is dropped, at this share (rounded down to 1/256), 1 elsewhere.
 
     Row r belongs to node `nodes[r]`; a node's entries share their fate with no other's. Eight
     entries take one random number, several times cheaper than torch's dropout on a CPU.
     """
     words = -(-shape[1] // 8)
     numbers = nodes[:, None] * words + torch.arange(words, device=nodes.device)
-    return mixed(numbers, key).view(torch.uint8)[:, : shape[1]] < int(share * 256)
+    drawn = mixed(numbers, key).view(torch.uint8)
+    return drawn.ge_(int(share * 256))[:, : shape[1]]
 
 
 def key_of(seed: int, step: int, view: int) -> int:

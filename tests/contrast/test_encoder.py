@@ -4,7 +4,7 @@ import scipy.sparse as sp
 import torch
 
 from gsl_scale.contrast.encoder import Encoder
-from gsl_scale.contrast.views import dropped
+from gsl_scale.contrast.views import survivors
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.sample import Block
 from gsl_scale.graph.weighted import Graph, with_self_loops
@@ -28,8 +28,8 @@ def test_hidden_entries_are_dropped_and_the_others_scaled_up(graph, share):
         hidden = torch.relu(graph @ (x @ encoder.weight_in) + encoder.bias_in)
         border = int(share * 256) / 256
         if border:
-            drop = dropped(hidden.shape, share, 3, torch.arange(40))
-            hidden = hidden * ~drop / (1.0 - border)
+            alive = survivors(hidden.shape, share, 3, torch.arange(40))
+            hidden = hidden * alive / (1.0 - border)
         return graph @ (hidden @ encoder.weight_out) + encoder.bias_out
 
     torch.nn.init.normal_(encoder.bias_in)

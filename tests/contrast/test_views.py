@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from gsl_scale.contrast.views import drop_edges, dropped, feature_mask, key_of
+from gsl_scale.contrast.views import drop_edges, feature_mask, key_of, survivors
 from gsl_scale.graph import Graph
 from gsl_scale.graph.random import uniform
 
@@ -54,22 +54,22 @@ def test_an_edge_s_fate_does_not_depend_on_the_other_edges(graph):
     assert np.allclose(some.toarray()[rows, columns], whole[rows, columns])
 
 
-def test_dropped_entries_are_their_share_and_follow_their_key():
+def test_survivors_are_their_share_and_follow_their_key():
     shape, nodes = torch.Size([1000, 50]), torch.arange(1000)
-    drop = dropped(shape, 0.25, 1, nodes)
-    assert drop.shape == shape
-    assert float(drop.float().mean()) == pytest.approx(0.25, abs=0.01)
-    assert torch.equal(drop, dropped(shape, 0.25, 1, nodes))
-    assert not torch.equal(drop, dropped(shape, 0.25, 2, nodes))
-    columns = drop.float().mean(0)
-    assert columns.min() > 0.18 and columns.max() < 0.32
-    assert abs(np.corrcoef(drop[:, 0], drop[:, 1])[0, 1]) < 0.1
+    alive = survivors(shape, 0.25, 1, nodes)
+    assert alive.shape == shape
+    assert float(alive.float().mean()) == pytest.approx(0.75, abs=0.01)
+    assert torch.equal(alive, survivors(shape, 0.25, 1, nodes))
+    assert not torch.equal(alive, survivors(shape, 0.25, 2, nodes))
+    columns = alive.float().mean(0)
+    assert columns.min() > 0.68 and columns.max() < 0.82
+    assert abs(np.corrcoef(alive[:, 0], alive[:, 1])[0, 1]) < 0.1
 
 
 def test_what_is_dropped_of_some_nodes_is_dropped_of_all():
     nodes = torch.tensor([7, 3, 99])
-    whole = dropped(torch.Size([100, 13]), 0.5, 4, torch.arange(100))
-    assert torch.equal(whole[nodes], dropped(torch.Size([3, 13]), 0.5, 4, nodes))
+    whole = survivors(torch.Size([100, 13]), 0.5, 4, torch.arange(100))
+    assert torch.equal(whole[nodes], survivors(torch.Size([3, 13]), 0.5, 4, nodes))
 
 
 def test_uniform_is_uniform():
