@@ -177,6 +177,7 @@ def main() -> None:
     }
     (out / "chaos.json").write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps({k: v for k, v in result.items() if k != "losses"}, indent=1))  # noqa: T201
+    assert result["like_the_twin"]
     assert twice == sum(loss.at - loss.resumed for loss in losses)
     assert result["most_lost_at_once"] <= REFRESH
     assert not result["checkpoints_lost"] and not result["orphan_files"] and not alive
