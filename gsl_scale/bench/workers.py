@@ -9,13 +9,18 @@ from typing import Any
 
 from gsl_scale.config import Config
 from gsl_scale.pipeline import run_pipeline
+from gsl_scale.preset import Shape, resolve
+from gsl_scale.store.artifact import Artifact
 from gsl_scale.train.journal import FILE_NAME
+
+WARM_UP = 5  # steps
 
 
 def measure(config: Config, workers: list[int], steps: int, repeats: int) -> dict[str, Any]:
     """Seeds per second of the steps between two refreshes, one thread per worker.
 
-    Numbers of workers take turns, so that a machine that slows down slows all of them down.
+    The first steps, which bring data into memory, do not count. Numbers of workers
+    take turns, so that a machine that slows down slows all of them down.
     """
     with tempfile.TemporaryDirectory(prefix="gsl-bench-") as scratch:
         start = Path(scratch) / "start"
@@ -26,7 +31,7 @@ def measure(config: Config, workers: list[int], steps: int, repeats: int) -> dic
                 rounds[number].append(_round(_with(config, number, steps), start))
     rows = []
     for number, found in rounds.items():
-        speeds = [one["seeds_per_second"] for one in found]
+        speeds = [one["seeds"] / one["seconds"] for one in found]
         rows.append(
             {
                 "workers": number,
@@ -54,8 +59,16 @@ def _round(config: Config, start: Path) -> dict[str, Any]:
     try:
         run_pipeline(config, folder, until="train")
         lines = (folder / FILE_NAME).read_text().splitlines()
-        events = [json.loads(line) for line in lines]
-        found: dict[str, Any] = next(one for one in events if one["event"] == "round")
-        return found
+        data = Artifact.open(folder / "data")
+        batch = min(resolve(config, Shape.of(data)).contrast.batch, data.manifest.num_nodes)
+        return summed_up([json.loads(line) for line in lines], batch)
     finally:
         shutil.rmtree(folder)
+
+
+def summed_up(events: list[dict[str, Any]], batch: int) -> dict[str, Any]:
+    """Of the round: its seeds and seconds without the first steps, its refresh, its memory."""
+    steps = [one["seconds"] for one in events if one["event"] == "step"]
+    counted = steps[min(WARM_UP, len(steps) - 1) :]
+    (whole,) = (one for one in events if one["event"] == "round")
+    return {**whole, "seeds": batch * len(counted), "seconds": sum(counted)}
