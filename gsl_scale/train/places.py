@@ -5,13 +5,17 @@ then overlap, and what it reads and computes is little more than its part of the
 are in a batch does not depend on it.
 """
 
+import io
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from gsl_scale.store.links import LinkTable
+from gsl_scale.store.manifest import write_durably
 from gsl_scale.store.nodes import NodeTable
 
 _LEVELS = 8  # cuts in half, one within the other
@@ -20,6 +24,20 @@ _SAMPLE = 20_000
 _AT_ONCE = 65_536
 
 Vectors = npt.NDArray[np.float32]
+
+
+def kept_places(path: Path, rows: NodeTable, links: LinkTable) -> npt.NDArray[np.int32]:
+    """Those of an earlier attempt, or found now and put there."""
+    with suppress(OSError, ValueError):  # not there, or not readable
+        before = np.load(path)
+        if before.shape == (links.num_nodes,) and before.dtype == np.int32:
+            kept: npt.NDArray[np.int32] = before
+            return kept
+    found = places(rows, links)
+    packed = io.BytesIO()
+    np.save(packed, found)
+    write_durably(path, packed.getvalue())
+    return found
 
 
 def places(rows: NodeTable, links: LinkTable) -> npt.NDArray[np.int32]:

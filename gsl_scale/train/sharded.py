@@ -27,7 +27,7 @@ from gsl_scale.store.parts import Parts
 from gsl_scale.store.tensors import read_tensors, write_tensors
 from gsl_scale.train import shards
 from gsl_scale.train.checkpoint import version_folder
-from gsl_scale.train.places import places
+from gsl_scale.train.places import kept_places
 from gsl_scale.train.sampled import SampledBatch
 from gsl_scale.train.shards import Ids, ScaledRows, Vector
 from gsl_scale.train.shared_draft import SharedDraft
@@ -190,8 +190,10 @@ class ShardedGraphs:
         self._find_places()
 
     def _find_places(self) -> None:
+        """Once: a training that goes on shares seeds out, and so rounds sums, as it did before."""
         if self.ranks.size > 1:
-            self._places = self.ranks.lead(lambda: places(self.seen.table, self.sketch))
+            path = self.work / "places.npy"
+            self._places = self.ranks.lead(lambda: kept_places(path, self.seen.table, self.sketch))
 
     def _embedder(self, model: Model) -> Callable[[Ids], Tensor]:
         return lambda nodes: model.learner(self.seen.between(int(nodes[0]), int(nodes[-1]) + 1))

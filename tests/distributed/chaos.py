@@ -147,7 +147,7 @@ def main() -> None:
     if out.exists():
         parser.error(f"{out} exists: remove it, or choose another --out.")
     began = time.monotonic()
-    twin = trained(out / "twin", small(0, *SETS))
+    twin = trained(out / "twin", small(2, *SETS))
     disturbed = Disturbed(out / "disturbed")
     run = disturbed.run
     try:
