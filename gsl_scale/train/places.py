@@ -28,11 +28,10 @@ Vectors = npt.NDArray[np.float32]
 
 def kept_places(path: Path, rows: NodeTable, links: LinkTable) -> npt.NDArray[np.int32]:
     """Those of an earlier attempt, or found now and put there."""
-    with suppress(OSError, ValueError):  # not there, or not readable
-        before = np.load(path)
+    with suppress(OSError, ValueError, EOFError):  # not there, or not readable
+        before = np.lib.format.open_memmap(path, mode="r")
         if before.shape == (links.num_nodes,) and before.dtype == np.int32:
-            kept: npt.NDArray[np.int32] = before
-            return kept
+            return np.array(before)
     found = places(rows, links)
     packed = io.BytesIO()
     np.save(packed, found)
