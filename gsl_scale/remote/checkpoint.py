@@ -7,6 +7,8 @@ left, and the train stage goes on with it as with any other.
 """
 
 import json
+import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -87,41 +89,65 @@ def _watch(bucket: Bucket, final: Path, ended: threading.Event) -> None:
 
 def _keep(bucket: Bucket, final: Path, kept: int) -> int:
     """Copy the newest checkpoint if it is not the one after `kept` steps; its step."""
-    from gsl_scale.train.checkpoint import Checkpoints, version_folder
-    from gsl_scale.train.journal import FILE_NAME as JOURNAL
+    from gsl_scale.train.checkpoint import Checkpoints
 
     for draft in drafts(final):
-        work = draft / "scratch"
-        checkpoints = Checkpoints(work)
+        checkpoints = Checkpoints(draft / "scratch")
         step = checkpoints.step
         if step in (0, kept):
             continue
         found = checkpoints.latest()
         if found is None or found.history.done != step:
             continue
-        needed = [version_folder(work, kind, number) for kind, number in found.versions.items()]
-        needed += [work / "seen", work / "first-anchor"]
-        newest = checkpoints.path(step)
-        paths = [newest, *(p for folder in needed for p in folder.rglob("*") if p.is_file())]
-        files = {}
-        for path in paths:
-            name = path.relative_to(draft).as_posix()
-            sha256 = digest_of_file(path)
-            if sha256 is None:
-                raise FileNotFoundError(path)
-            bucket.upload(path, f"{FOLDER}/{step}/{name}", sha256)
-            files[name] = sha256
-        if not newest.exists():  # graphs of an older checkpoint are removed after it
-            raise FileNotFoundError(newest)
-        left = Left(final.name, step, (draft / "plan.json").read_text(), files)
-        bucket.write(_LATEST, json.dumps(asdict(left)).encode())
-        if (journal := final.parent / JOURNAL).exists():
-            bucket.write(JOURNAL, journal.read_bytes())
-        for entry, is_object in bucket.entries(FOLDER).items():
-            if not is_object and entry != str(step):
-                bucket.remove(f"{FOLDER}/{entry}")
+        with tempfile.TemporaryDirectory(prefix="copied-", dir=draft / "scratch") as held:
+            _hold(draft, checkpoints.path(step), found.versions, Path(held))
+            _upload(bucket, final, draft, Path(held), step)
         return step
     return kept
+
+
+def _hold(draft: Path, newest: Path, versions: dict[str, int], held: Path) -> None:
+    """Second names for the files of a checkpoint, which stay when it is replaced by the next."""
+    from gsl_scale.train.checkpoint import version_folder
+
+    work = draft / "scratch"
+    folders = [version_folder(work, kind, number) for kind, number in versions.items()]
+    folders += [work / "seen", work / "first-anchor"]
+    paths = [newest, *(p for folder in folders for p in folder.rglob("*") if p.is_file())]
+    if (places := work / "places.npy").exists():
+        paths.append(places)
+    for path in paths:
+        name = held / path.relative_to(draft)
+        name.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            name.hardlink_to(path)
+        except FileNotFoundError:
+            raise
+        except OSError:  # a file system without them
+            shutil.copyfile(path, name)
+    if not newest.exists():  # graphs of an older checkpoint are removed after it
+        raise FileNotFoundError(newest)
+
+
+def _upload(bucket: Bucket, final: Path, draft: Path, held: Path, step: int) -> None:
+    """`latest.json` when all else is there; then what it does not name is removed."""
+    from gsl_scale.train.journal import FILE_NAME as JOURNAL
+
+    files = {}
+    for path in sorted(p for p in held.rglob("*") if p.is_file()):
+        name = path.relative_to(held).as_posix()
+        sha256 = digest_of_file(path)
+        if sha256 is None:
+            raise FileNotFoundError(path)
+        bucket.upload(path, f"{FOLDER}/{step}/{name}", sha256)
+        files[name] = sha256
+    if (journal := final.parent / JOURNAL).exists():
+        bucket.write(JOURNAL, journal.read_bytes())
+    left = Left(final.name, step, (draft / "plan.json").read_text(), files)
+    bucket.write(_LATEST, json.dumps(asdict(left)).encode())
+    for entry, is_object in bucket.entries(FOLDER).items():
+        if not is_object and entry != str(step):
+            bucket.remove(f"{FOLDER}/{entry}")
 
 
 def restore(bucket: Bucket, run: Path) -> None:
