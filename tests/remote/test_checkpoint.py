@@ -15,7 +15,7 @@ from gsl_scale.store import Artifact
 from tests.conftest import ROOT
 from tests.remote.conftest import SMALL
 
-LONG = SMALL | {"train": {"steps": 600, "refresh": 20, "patience": 1000}}
+LONG = SMALL | {"train": {"steps": 300, "refresh": 20, "patience": 1000}}
 UNTIL = ("--until", "train")
 
 
@@ -39,7 +39,7 @@ def killed(store, config):
     for key in store.objects(".claim"):
         Bucket(store.uri).remove(key)  # three minutes later
     left = checkpoint.left_in(Bucket(store.uri))
-    assert 0 < left.step < 600
+    assert 0 < left.step < 300
     return left
 
 
