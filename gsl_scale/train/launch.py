@@ -5,6 +5,7 @@ again from the last checkpoint, as long as attempts get further than the one bef
 """
 
 import json
+import os
 import shutil
 import threading
 import uuid
@@ -77,6 +78,8 @@ def _fit(task: Learning, run: Run, gpus: int) -> None:
     from ray.train import RunConfig, ScalingConfig, TrainingFailedError
     from ray.train.torch import TorchConfig, TorchTrainer
 
+    # A process less to start: a node that is about to be taken away is followed like a lost one.
+    os.environ.setdefault("RAY_TRAIN_ENABLE_PREEMPTION_WATCHER", "0")
     on_gpu = gpus > 0 and run.device != "cpu"
     threads = threads_per_worker(run)
     storage = task.work / "ray"
