@@ -113,13 +113,15 @@ def engine(run: Run) -> Iterator[Engine]:
         address = os.environ.get("RAY_ADDRESS")
         if address is None:
             make_default_token()
-        here: dict[str, Any] = {} if address else {"num_cpus": run.workers * threads}
+        # Without a dashboard nobody looks at Ray's own metrics, and gathering them costs the workers.
+        quiet = {"enable_metrics_collection": False}
+        here = {"num_cpus": run.workers * threads, "_system_config": quiet}
         ray.init(
             address,
             include_dashboard=False,
             logging_level=logging.WARNING,
             log_to_driver=False,  # what matters comes back as results and errors
-            **here,
+            **({} if address else here),
         )
     try:
         yield OnRay(run, threads)
