@@ -147,7 +147,10 @@ class Jobs:
     def follow(self, job: str, show: Callable[[str], None]) -> int:
         """Show its log as it grows, to its end; its exit code."""
         self._info(job)
-        asyncio.run(self._tail(job, show))
+        try:
+            asyncio.run(self._tail(job, show))
+        except ClusterError:  # if the cluster is gone, asking for the job says so
+            progress.say(f"the log of {job} broke off; waiting for its end")
         state, code = self.wait(job)
         progress.say(f"job {job}: {state.lower()}")
         return code
@@ -245,13 +248,15 @@ def _about(job: Any) -> dict[str, Any]:
 @contextmanager
 def _explained(access: Access) -> Iterator[None]:
     """Ray's errors as ours; no message of theirs holds the token."""
+    from aiohttp import ClientError
     from ray.exceptions import AuthenticationError
+    from requests.exceptions import RequestException
 
     try:
         yield
     except AuthenticationError:
         raise refused(access) from None
-    except ConnectionError as error:
+    except (ConnectionError, RequestException, ClientError) as error:
         raise unreachable(access, (str(error).splitlines() or [""])[0].rstrip(".")) from None
     except RuntimeError as error:
         raise ClusterError(
