@@ -16,7 +16,7 @@ def require(facts: Facts, run: Run, out: str, client: dict[str, str]) -> None:
         raise ClusterError(
             "The cluster cannot run this:\n" + "\n".join(f"  {line}" for line in found),
             "Nothing was launched.",
-            "Mend this, or change run.workers, run.threads, run.memory or --out.",
+            "Mend this, or change run.workers, run.threads, run.device, run.memory or --out.",
         )
 
 
@@ -52,7 +52,8 @@ def _shortages(facts: Facts, run: Run) -> Iterator[str]:
     if run.workers == 0:
         return
     needs = {"cpus": float(facts.threads)}
-    if run.device == "cuda":
+    # With auto, workers take a GPU each as soon as the cluster has any (`train/launch.py`).
+    if run.device == "cuda" or (run.device == "auto" and any(node.gpus for node in facts.nodes)):
         needs["gpus"] = 1.0
     if run.memory != AUTO:
         needs["memory"] = run.memory * 2**30

@@ -11,7 +11,7 @@ HERE = {"python": "3.11", "ray": "2.60.0", "torch": "2.13.0"}
 
 
 def node(**change) -> NodeFacts:
-    good = {"name": "n1", "cpus": 4.0, "gpus": 1.0, "memory": 8 * 2.0**30, "versions": HERE,
+    good = {"name": "n1", "cpus": 4.0, "gpus": 0.0, "memory": 8 * 2.0**30, "versions": HERE,
             "sees": True, "writes": True}  # fmt: skip
     return NodeFacts(**(good | change))
 
@@ -24,7 +24,8 @@ def check(*nodes, run=None, threads=2, trouble="", out="/out"):
 def test_a_cluster_that_can():
     check(node())
     check(node(cpus=0.0), run=Run(workers=0))
-    check(node(), node(), run=Run(workers=2, device="cuda", memory=4.0))
+    check(node(gpus=1.0), node(gpus=1.0), run=Run(workers=2, device="cuda", memory=4.0))
+    check(node(gpus=1.0), run=Run(workers=2, device="cpu"))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,9 @@ def test_a_cluster_that_can():
         ({"writes": False}, {}, "n1 does not share /out"),
         ({"trouble": "did not answer"}, {}, "n1: did not answer"),
         ({"cpus": 3.0}, {}, "2 workers with 2 CPUs each; there is room for 1"),
-        ({}, {"device": "cuda"}, "2 workers with 2 CPUs, 1 GPU each; there is room for 1"),
+        ({"gpus": 1.0}, {"device": "cuda"}, "2 workers with 2 CPUs, 1 GPU each; there is room for 1"),
+        ({"gpus": 1.0}, {}, "2 workers with 2 CPUs, 1 GPU each; there is room for 1"),
+        ({}, {"device": "cuda"}, "2 workers with 2 CPUs, 1 GPU each; there is room for 0"),
         ({}, {"memory": 5.0}, "5.0 GiB memory each; there is room for 1"),
     ],
 )
