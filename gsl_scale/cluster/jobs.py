@@ -69,7 +69,9 @@ class Jobs:
         with ship.packed(config) as folder:
             runtime = {"working_dir": str(folder), "env_vars": _environment(out)}
             facts = self._probe(job, out, runtime)
-            checks.require(facts, config.run, out, versions_here())
+            states = _states(facts, until)
+            left = [stage for stage, state in states.items() if first or state != "complete"]
+            checks.require(facts, config.run, out, versions_here(), [] if bench else left)
             about = {"gsl_out": out, "gsl_config": config.to_yaml(), "gsl_name": name}
             if bench is not None:
                 words = ["bench", *shlex.split(bench), "--config", ship.CONFIG, "--out", out]
@@ -78,7 +80,6 @@ class Jobs:
                 return job
             if first is None:
                 _refuse_stale(facts, until)
-            states = _states(facts, until)
             kept = [stage for stage, state in states.items() if state == "complete"]
             if first is None and len(kept) == len(states):
                 return None
