@@ -69,7 +69,9 @@ class Jobs:
         with ship.packed(config) as folder:
             runtime = {"working_dir": str(folder), "env_vars": _environment(out)}
             facts = self._probe(job, out, runtime)
-            checks.require(facts, config.run, out, versions_here())
+            states = _states(facts, until)
+            left = [stage for stage, state in states.items() if first or state != "complete"]
+            checks.require(facts, config.run, out, versions_here(), [] if bench else left)
             about = {"gsl_out": out, "gsl_config": config.to_yaml(), "gsl_name": name}
             if bench is not None:
                 words = ["bench", *shlex.split(bench), "--config", ship.CONFIG, "--out", out]
@@ -78,7 +80,6 @@ class Jobs:
                 return job
             if first is None:
                 _refuse_stale(facts, until)
-            states = _states(facts, until)
             kept = [stage for stage, state in states.items() if state == "complete"]
             if first is None and len(kept) == len(states):
                 return None
@@ -147,7 +148,10 @@ class Jobs:
     def follow(self, job: str, show: Callable[[str], None]) -> int:
         """Show its log as it grows, to its end; its exit code."""
         self._info(job)
-        asyncio.run(self._tail(job, show))
+        try:
+            asyncio.run(self._tail(job, show))
+        except ClusterError:  # if the cluster is gone, asking for the job says so
+            progress.say(f"the log of {job} broke off; waiting for its end")
         state, code = self.wait(job)
         progress.say(f"job {job}: {state.lower()}")
         return code
@@ -245,13 +249,15 @@ def _about(job: Any) -> dict[str, Any]:
 @contextmanager
 def _explained(access: Access) -> Iterator[None]:
     """Ray's errors as ours; no message of theirs holds the token."""
+    from aiohttp import ClientError
     from ray.exceptions import AuthenticationError
+    from requests.exceptions import RequestException
 
     try:
         yield
     except AuthenticationError:
         raise refused(access) from None
-    except ConnectionError as error:
+    except (ConnectionError, RequestException, ClientError) as error:
         raise unreachable(access, (str(error).splitlines() or [""])[0].rstrip(".")) from None
     except RuntimeError as error:
         raise ClusterError(

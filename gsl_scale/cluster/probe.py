@@ -3,7 +3,8 @@
     python -m gsl_scale.cluster.probe config.yaml OUT
 
 Asks every node for its versions and resources and whether it sees the run folder, and looks up how
-far an earlier job came. The answer is the last line it prints. Leaves nothing behind.
+far an earlier job came and how much memory a worker will take. The answer is the last line it
+prints. Leaves nothing behind.
 """
 
 import contextlib
@@ -13,13 +14,16 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gsl_scale.cluster.versions import versions_here
 from gsl_scale.config import Config
 from gsl_scale.config_file import load_config
 from gsl_scale.errors import GslError
 from gsl_scale.remote.uri import is_uri
+
+if TYPE_CHECKING:
+    from gsl_scale.plan.size import Size
 
 MARK = "gsl-scale probe: "
 _SECONDS = 60.0
@@ -44,6 +48,7 @@ class Facts:
     stages: list[dict[str, Any]]  # state of each, as `gsl-scale status` has it
     trouble: str = ""  # with the input or the run folder, on the head
     folder: str = ""  # in which workers would write
+    memory: dict[str, float] = field(default_factory=dict)  # bytes of a worker in a stage, forecast
 
 
 def main(file: str, out: str) -> None:
@@ -71,11 +76,14 @@ def look(config: Config, place: str) -> Facts:
     try:
         with _seen(place, out) as seen:
             stages = [vars(stage_status(config, seen, stage)) for stage in STAGES]
+            size = _size(config, seen / "data" if stages[0]["state"] == "complete" else None)
         if stages[0]["state"] != "complete":
             for _, path in input_paths(config.data):
                 if not path.exists():
                     return Facts([], threads, stages, f"{path} does not exist there")
-        return Facts(_ask_all(sign), threads, stages, folder=str(out))
+        nodes = _ask_all(sign)
+        memory = worker_memory(config, size, nodes) if size else {}
+        return Facts(nodes, threads, stages, folder=str(out), memory=memory)
     except GslError as error:
         return Facts([], threads, [], error.what)
     finally:
@@ -109,6 +117,32 @@ def _seen(place: str, folder: Path) -> Iterator[Path]:
     run.look()
     with run.view() as manifests:
         yield manifests
+
+
+def _size(config: Config, data: Path | None) -> "Size | None":
+    """From the manifest of the input, or from the config; tables would have to be read for it."""
+    from gsl_scale.plan.size import Size
+    from gsl_scale.store.artifact import Artifact
+
+    if data is not None:
+        found = Artifact.open(data)
+        edges = found.manifest.tables["edges"].rows if "edges" in found else 0
+        return Size(*found.nodes().shape, edges)
+    return Size.of_config(config) if config.data.source in ("ogb", "synthetic") else None
+
+
+def worker_memory(config: Config, size: "Size", nodes: list[NodeFacts]) -> dict[str, float]:
+    """As `gsl-scale plan` has it, for the stages that are done by workers."""
+    from gsl_scale.plan.coefficients import SHIPPED, Coefficients
+    from gsl_scale.plan.forecast import Cluster, forecast
+    from gsl_scale.plan.size import Case
+
+    rooms = [node.memory for node in nodes if node.cpus and node.memory]
+    if not (rooms and config.run.workers):
+        return {}
+    cluster = Cluster(len(rooms), gpus=0, memory=min(rooms), bandwidth=1e9, latency=0.0)
+    found = forecast(Case.of(config, size), cluster, Coefficients.load(SHIPPED), "train")
+    return {stage: found.stage(stage).memory or 0.0 for stage in ("knn", "train")}
 
 
 def _ask_all(sign: Path) -> list[NodeFacts]:

@@ -1,11 +1,12 @@
 """What the README does, from a clean start: a cluster here, a job on it, a node lost, the graph read.
 
 Everything in processes of its own, with real raylets and real `ray job submit`. One cluster for
-all tests of this file, since a start takes twenty seconds.
+all tests of this file, since a start takes twenty seconds; two of its three nodes are lost on the way.
 """
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,7 @@ SMALL = [word for setting in (
 def environ(tmp_path_factory):
     """A user's, with nothing of Ray in it."""
     home = tmp_path_factory.mktemp("home")
+    (home / "configs").symlink_to(ROOT / "configs")
     clean = {
         key: value for key, value in os.environ.items() if not key.startswith(("RAY_", "GSL_"))
     }
@@ -51,9 +53,23 @@ def command(environ, *words, within=150) -> subprocess.CompletedProcess:
     )  # fmt: skip
 
 
+def read_me() -> list[list[str]]:
+    """The lines of the README that start a cluster, and so on to its end."""
+    text = (ROOT / "README.md").read_text().partition("## On a cluster")[2]
+    block = text.partition("```bash\n")[2].partition("```")[0]
+    return [shlex.split(line, comments=True) for line in block.splitlines()]
+
+
+def as_told(environ, line, *more, **names) -> subprocess.CompletedProcess:
+    """One of these lines; `names` are those that a reader fills in."""
+    assert line[0] == "gsl-scale"
+    return command(environ, *(names.get(word, word) for word in line[1:]), *more)
+
+
 @pytest.fixture(scope="module")
 def cluster(environ):
-    started = command(environ, "cluster", "start", "--nodes", 2, "--cpus", 2, "--port", 0, "--json")
+    first, last = read_me()[0], read_me()[-1]
+    started = as_told(environ, first, "--nodes", 3, "--cpus", 2, "--port", 0, "--json")
     assert started.returncode == 0, started.stderr
     session = Path(
         json.loads((Path(environ["HOME"]) / ".gsl_scale/cluster/nodes.json").read_text())[
@@ -62,7 +78,7 @@ def cluster(environ):
     )
     assert session.stat().st_mode & 0o077 == 0
     yield json.loads(started.stdout)
-    stopped = command(environ, "cluster", "stop")
+    stopped = as_told(environ, last)
     assert stopped.returncode == 0, stopped.stderr
     assert not list(raylets(environ))
     assert not session.exists()
@@ -84,31 +100,35 @@ def nodes(environ) -> dict[str, dict]:
     return {node["node"]: node for node in found["nodes"]}
 
 
-def test_a_job_survives_the_loss_of_a_node(cluster, environ, tmp_path):
-    out, config = tmp_path / "run", ROOT / "configs/quickstart.yaml"
-    submitted = command(environ, "submit", config, "--out", out, "--no-wait", "--json", *SMALL)
+def test_what_the_readme_does(cluster, environ):
+    """Line by line, on smaller data and in fewer steps; the first and the last are the fixture's."""
+    _, submit, jobs, status, kill, follow, show, _ = read_me()
+    submitted = as_told(environ, submit, "--json", *SMALL)
     assert submitted.returncode == 0, submitted.stderr
     job = json.loads(submitted.stdout)["job"]
+    out = Path(environ["HOME"]) / submit[submit.index("--out") + 1]
 
-    twice = command(environ, "submit", config, "--out", out, "--no-wait", *SMALL)
+    twice = as_told(environ, submit, *SMALL)
     assert twice.returncode == 2
     assert f"is being written by job {job}" in twice.stderr
+    assert job in as_told(environ, jobs).stdout
 
+    assert kill == ["kill", "-9", "RAYLET"]
     lost = kill_a_node_that_trains(environ, out)
-    followed = command(environ, "jobs", "logs", job, "--follow")
+    followed = as_told(environ, follow, JOB=job)
     assert followed.returncode == 0, followed.stdout + followed.stderr
     assert "was lost; going on from step" in followed.stdout
-    assert not nodes(environ)[lost]["alive"]
+    assert not nodes(environ)[lost]["alive"] and "gone" in as_told(environ, status).stdout
+    shown = as_told(environ, show)
+    assert shown.returncode == 0 and "178 nodes" in shown.stdout, shown.stdout + shown.stderr
     edges = pq.read_table(out / "graph/edges").to_pandas()
     assert set(edges.columns) == {"src", "dst", "weight"} and edges.src.nunique() >= 170
     assert (out / "report.html").exists()
 
-    again = command(environ, "submit", config, "--out", out, *SMALL)
+    again = as_told(environ, submit, *SMALL)
     assert again.returncode == 0 and "already complete; nothing to do" in again.stdout
-    assert job in command(environ, "jobs", "list").stdout
-    assert "gone" in command(environ, "cluster", "status").stdout
     session = json.loads((Path(environ["HOME"]) / ".gsl_scale/cluster/nodes.json").read_text())
-    assert not_in(token(environ), tmp_path, Path(environ["HOME"]), Path(session["temporary"]))
+    assert not_in(token(environ), Path(environ["HOME"]), Path(session["temporary"]))
 
 
 def kill_a_node_that_trains(environ, out) -> str:
@@ -154,7 +174,7 @@ def test_without_the_token_nothing_is_done(cluster, environ):
 
 
 def test_ray_job_submit_as_the_entry_points_say(cluster, environ, tmp_path):
-    """The very line of `jobs/knn.py`, in a checkout."""
+    """The very line of `jobs/train.py`, in a checkout; and a node is lost here too."""
     for part in ("gsl_scale", "jobs", "configs"):
         left_out = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / part, tmp_path / "checkout" / part, ignore=left_out)
@@ -163,35 +183,28 @@ def test_ray_job_submit_as_the_entry_points_say(cluster, environ, tmp_path):
         "RAY_AUTH_TOKEN_PATH": str(Path(environ["HOME"]) / ".gsl_scale/cluster/token"),
     }  # fmt: skip
     ray = [sys.executable, "-m", "ray.scripts.scripts", "job", "submit", "--working-dir", ".", "--"]
-    job = [
-        "python",
-        "-m",
-        "jobs.knn",
-        "--config",
-        "configs/quickstart.yaml",
-        "--out",
-        str(tmp_path / "run"),
-    ]
-    done = subprocess.run(
-        [*ray, *job, "--set", "run.threads=1"], env=environ | access, cwd=tmp_path / "checkout",
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
-        "config.yaml",
-        "data",
-        "knn",
-    ]
+    out = tmp_path / "run"
+    job = ["python", "-m", "jobs.train", "--config", "configs/quickstart.yaml", "--out", str(out)]
+    with (tmp_path / "log").open("w") as log:
+        submitted = subprocess.Popen(
+            [*ray, *job, *SMALL], env=environ | access, cwd=tmp_path / "checkout",
+            stdout=log, stderr=log,
+        )  # fmt: skip
+    kill_a_node_that_trains(environ, out)
+    code, said = submitted.wait(150), (tmp_path / "log").read_text()
+    assert code == 0, said
+    assert "was lost; going on from step" in said
+    assert (out / "embeddings/manifest.json").exists() and not (out / "graph").exists()
 
 
 def test_exit_code_resume_and_stop(cluster, environ, tmp_path):
     """A job that ends half way through, goes on there, and is stopped."""
     words = ("--out", tmp_path / "run", "--set", "knn.k=500", "--set", "run.threads=1")
-    begun = command(environ, "submit", ROOT / "configs/wine.yaml", *words, "--no-wait", "--json")
-    assert begun.returncode == 0, begun.stderr
-    job = json.loads(begun.stdout)["job"]
-    failed = command(environ, "jobs", "logs", job, "--follow")
-    assert failed.returncode == 2 and "knn.k is 500" in failed.stdout
+    failed = command(environ, "submit", ROOT / "configs/wine.yaml", *words)
+    assert failed.returncode == 2 and "knn.k is 500" in failed.stdout, failed.stderr
+    job = failed.stdout.split()[1]
+    assert f"job {job}\ndashboard {cluster['address']}/#/jobs/{job}\n" in failed.stdout
+    assert "knn.k is 500" in command(environ, "jobs", "logs", job).stdout
     resumed = command(environ, "jobs", "resume", job, "--no-wait", "--json")
     assert "goes on with what is there: ingest" in resumed.stderr
     again = json.loads(resumed.stdout)["job"]

@@ -1,8 +1,12 @@
 """The files in cluster/: valid by the schemas of those who read them, and closed by default.
 
 Launcher files are checked with Ray's own schema. Pods, policies and claims are checked strictly
-with Kubernetes' schemas (kubernetes-validate). What KubeRay adds around pods is stated here by hand,
-after its API reference: fields that we use, their types, and no others.
+with Kubernetes' schemas (kubernetes-validate). What KubeRay adds around pods is stated here by hand:
+fields that we use, their types, and no others. They were compared with the generated API reference of
+KubeRay v1.7.0 and v1.6.2 (docs/reference/api.md of those tags, as Ray's documentation vendors it), in
+which they are the same. Which are required stands in neither: that is from the Go types
+(ray-operator/apis/ray/v1) of a master near v1.7, and what the operator refuses beyond from its
+validation.go.
 """
 
 import json
@@ -24,12 +28,12 @@ FOLDER = ROOT / "cluster"
 LAUNCHER = ("aws.yaml", "gcp.yaml", "on-premise.yaml")
 ALL = sorted(path for path in FOLDER.rglob("*") if path.is_file())
 _TEXT = {"type": "string"}
-_COUNT = {"type": "integer", "minimum": 0}
+_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
 
 
-def group(**more) -> dict:
+def group(*required: str, **more) -> dict:
     return {
-        "type": "object", "additionalProperties": False, "required": ["template", "rayStartParams"],
+        "type": "object", "additionalProperties": False, "required": ["template", *required],
         "properties": {
             "rayStartParams": {"type": "object", "additionalProperties": _TEXT},
             "template": {"type": "object"}, **more,
@@ -37,25 +41,29 @@ def group(**more) -> dict:
     }  # fmt: skip
 
 
-_WORKERS = group(groupName=_TEXT, replicas=_COUNT, minReplicas=_COUNT, maxReplicas=_COUNT)
 CLUSTER_SPEC = {
     "type": "object", "additionalProperties": False, "required": ["headGroupSpec"],
     "properties": {
         "rayVersion": _TEXT,
         "authOptions": {
             "type": "object", "additionalProperties": False,
-            "properties": {"mode": {"enum": ["token", "disabled"]}},
+            "properties": {"mode": {"enum": ["disabled", "token"]}},
         },
         "headGroupSpec": group(),
-        "workerGroupSpecs": {"type": "array", "items": _WORKERS | {"required": ["groupName", "template"]}},
+        "workerGroupSpecs": {"type": "array", "items": group(
+            "groupName", "minReplicas", "maxReplicas",
+            groupName=_TEXT, replicas=_COUNT, minReplicas=_COUNT, maxReplicas=_COUNT,
+        )},
     },
 }  # fmt: skip
+# The CRD requires neither of the two, which we need, and lists no modes: Go's constants do.
 JOB_SPEC = {
     "type": "object", "additionalProperties": False, "required": ["entrypoint", "rayClusterSpec"],
     "properties": {
         "entrypoint": _TEXT, "runtimeEnvYAML": _TEXT, "backoffLimit": _COUNT,
-        "activeDeadlineSeconds": _COUNT, "shutdownAfterJobFinishes": {"type": "boolean"},
-        "ttlSecondsAfterFinished": _COUNT, "rayClusterSpec": CLUSTER_SPEC,
+        "activeDeadlineSeconds": _COUNT | {"minimum": 1},
+        "shutdownAfterJobFinishes": {"type": "boolean"}, "ttlSecondsAfterFinished": _COUNT,
+        "rayClusterSpec": CLUSTER_SPEC,
         "submissionMode": {"enum": ["K8sJobMode", "HTTPMode", "InteractiveMode", "SidecarMode"]},
     },
 }  # fmt: skip
@@ -109,10 +117,40 @@ def test_kuberay_files(name, kind, schema):
     assert gpu["resources"]["limits"]["nvidia.com/gpu"] == "1"
 
 
+@pytest.mark.parametrize("name", ["kuberay/raycluster.yaml", "kuberay/rayjob.yaml"])
+def test_what_the_operator_of_kuberay_would_refuse(name):
+    found = loaded(name)
+    named = found["metadata"].get("name") or found["metadata"]["generateName"] + "x" * 5
+    assert re.fullmatch(r"[a-z]([-a-z0-9]*[a-z0-9])?", named)
+    job = found["spec"]
+    spec = job.get("rayClusterSpec", job)
+    assert tuple(map(int, spec["rayVersion"].split("."))) >= (2, 52, 0)  # for tokens
+    for workers in spec["workerGroupSpecs"]:
+        assert workers["minReplicas"] <= workers["replicas"] <= workers["maxReplicas"]
+    if found["kind"] == "RayJob":
+        assert isinstance(yaml.safe_load(job["runtimeEnvYAML"]), dict)
+        assert job["shutdownAfterJobFinishes"] or not job["ttlSecondsAfterFinished"]
+        assert job["submissionMode"] != "InteractiveMode" or not job["backoffLimit"]
+
+
+def test_the_operator_of_kuberay_is_let_in():
+    """By the one label that both ways of installing it, Helm and kustomize, give its pod."""
+    peers = [
+        peer for rule in loaded("kuberay/network.yaml")["spec"]["ingress"] for peer in rule["from"]
+    ]
+    assert {"app.kubernetes.io/component": "kuberay-operator"} in [
+        peer["podSelector"].get("matchLabels") for peer in peers
+    ]
+
+
 def test_a_misspelt_field_is_found():
     job = loaded("kuberay/rayjob.yaml")["spec"]
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(job | {"backofLimit": 1}, JOB_SPEC)
+    for wrong in ({"backofLimit": 1}, {"backoffLimit": "3"}, {"submissionMode": "Sidecar"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(job | wrong, JOB_SPEC)
+    del job["rayClusterSpec"]["workerGroupSpecs"][0]["maxReplicas"]
+    with pytest.raises(jsonschema.ValidationError, match="'maxReplicas' is a required property"):
+        jsonschema.validate(job, JOB_SPEC)
     policy = loaded("kuberay/network.yaml")
     policy["spec"]["ingres"] = []
     with pytest.raises(kubernetes_validate.ValidationError):

@@ -1,4 +1,8 @@
-"""What is decided before a job is launched, without a cluster."""
+"""What is decided before a job is launched, and what is said of a cluster that is not there."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -31,6 +35,45 @@ def test_a_cluster_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(ClusterError, match="http://127.0.0.1:9 cannot be reached"):
         Jobs(Access(address="http://127.0.0.1:9"))
+
+
+class Head(BaseHTTPRequestHandler):
+    """Knows one job, which runs, and has no log."""
+
+    def do_GET(self) -> None:
+        known = {"/api/version": {"version": "4", "ray_version": "2.60.0", "ray_commit": ""}}
+        job = {"type": "SUBMISSION", "status": "RUNNING", "entrypoint": "python"}
+        body = json.dumps(known.get(self.path, job)).encode()
+        self.send_response(404 if self.path.endswith("/tail") else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_) -> None:
+        pass
+
+
+@pytest.fixture
+def head():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Head)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.server_close()
+
+
+def test_a_cluster_that_is_lost_while_a_job_is_followed(head, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    jobs = Jobs(Access(address=f"http://127.0.0.1:{head.server_port}"))
+    monkeypatch.setattr("gsl_scale.cluster.jobs.time.sleep", lambda _: lose(head))
+    with pytest.raises(ClusterError, match="cannot be reached"):
+        jobs.follow("job", print)
+    with pytest.raises(ClusterError, match="cannot be reached"):
+        jobs.list()
+
+
+def lose(server) -> None:
+    server.shutdown()
+    server.server_close()
 
 
 def test_a_job_is_told_where_the_store_is_and_no_secret(monkeypatch):

@@ -6,6 +6,7 @@ import json
 import random
 import resource
 import signal
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -65,11 +66,18 @@ def listed(folder):
     }
 
 
+def lured():
+    """What hostile paths name (see `mutate.py`), from wherever they are taken to start."""
+    here = Path.cwd()
+    return [folder / "pwned" for folder in (here, *here.parents) if (folder / "pwned").exists()]
+
+
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """The only folder that may change is the one called `run`."""
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    yield tmp_path
+    assert lured() == []
 
 
 def judged(gsl, *arguments) -> int:
@@ -168,6 +176,7 @@ def test_edge_parts(gsl, store):
     record = body["tables"]["edges"]["parts"][3]
     path = store / record["path"]
     good, codes = path.read_bytes(), set()
+    before = {name for name, _ in listed(store.parent)}
     for seed in range(NUMBER):
         text = spoiled(good, seed)
         path.write_bytes(text)
@@ -176,6 +185,7 @@ def test_edge_parts(gsl, store):
             manifest.write_text(signed(body))
         codes |= seen(gsl, store, seed)
         (store.parent / "run.csv").unlink(missing_ok=True)
+        assert {name for name, _ in listed(store.parent)} == before
     assert codes == {0, 1}
 
 

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from gsl_scale import load_graph
-from gsl_scale.cluster.probe import look
+from gsl_scale.cluster.probe import NodeFacts, look
+from gsl_scale.config_file import load_config
 from gsl_scale.pipeline import STAGES
 from tests.remote.conftest import SECRET, SMALL
 
@@ -108,3 +109,14 @@ def test_what_is_not_there(store, gsl, tmp_path):
 
 def test_a_cluster_that_is_asked_about_a_store(store, small):
     assert "There is no bucket nowhere-at-all" in look(small, "s3://nowhere-at-all/x").trouble
+
+
+def test_a_cluster_that_is_asked_how_much_a_run_in_a_store_needs(store, gsl, config, monkeypatch):
+    assert gsl("run", config, "--out", store.uri, "--until", "ingest").code == 0
+    cache = store.another_machine()
+    nodes = [NodeFacts("n1", cpus=2.0, memory=8 * 2.0**30)]
+    monkeypatch.setattr("gsl_scale.cluster.probe._ask_all", lambda _: nodes)
+    facts = look(load_config(config, ["run.workers=2"]), store.uri)
+    assert facts.trouble == "" and facts.stages[0]["state"] == "complete"
+    assert facts.memory["train"] > facts.memory["knn"] > 0
+    assert not list(cache.rglob("part-*"))
