@@ -113,11 +113,11 @@ def engine(run: Run) -> Iterator[Engine]:
         address = os.environ.get("RAY_ADDRESS")
         if address is None:
             make_default_token()
-        # Without a dashboard nobody looks at Ray's own metrics, and gathering them costs the workers.
+        # Without a dashboard nobody looks at Ray's own metrics, and gathering them takes time.
         quiet = {"enable_metrics_collection": False}
-        here = {"num_cpus": run.workers * threads, "_system_config": quiet}
+        here: dict[str, Any] = {"num_cpus": run.workers * threads, "_system_config": quiet}
         ray.init(
-            address,
+            address or "local",  # not whatever other Ray runs on this machine
             include_dashboard=False,
             logging_level=logging.WARNING,
             log_to_driver=False,  # what matters comes back as results and errors
