@@ -88,6 +88,9 @@ def _fail(error: GslError) -> NoReturn:
 
 
 def main(arguments: list[str] | None = None) -> None:
+    # Threads that wait for each other give way soon, not after milliseconds of turning in circles:
+    # on a machine that others use too, small graphs otherwise take many times as long.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # read when torch is loaded: not yet
     try:
         app(arguments)
     except GslError as error:
