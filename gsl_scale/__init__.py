@@ -5,7 +5,8 @@
 Every arrow is an artifact on disk (`gsl_scale.store`): a folder of parts and a manifest. Labels
 are kept apart and no learning stage opens them.
 
-    from gsl_scale import load_graph
+    from gsl_scale import load_graph, refine
+    refine("people.csv", "knows.csv", out="runs/people")     # or arrays
     load_graph("runs/people").to_networkx()      # or to_scipy, to_torch, to_dgl, to_pyg, to_pandas
 """
 
@@ -13,13 +14,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gsl_scale.config import Config
     from gsl_scale.load import StoredGraph, load_graph
+    from gsl_scale.refining import refine
 
 __version__ = "0.1.0"
-__all__ = ["StoredGraph", "__version__", "load_graph"]
+__all__ = ["Config", "StoredGraph", "__version__", "load_graph", "refine"]
 
 # Importing the package is light; what is asked for is imported then.
-_PUBLIC = {"StoredGraph": "gsl_scale.load", "load_graph": "gsl_scale.load"}
+_PUBLIC = {
+    "Config": "gsl_scale.config",
+    "StoredGraph": "gsl_scale.load",
+    "load_graph": "gsl_scale.load",
+    "refine": "gsl_scale.refining",
+}
 
 
 def __getattr__(name: str) -> Any:
