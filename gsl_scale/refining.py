@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gsl_scale.config_file import make_config
+from gsl_scale.errors import InputError
 from gsl_scale.load import StoredGraph, load_graph
 from gsl_scale.pipeline import run_pipeline
 from gsl_scale.remote.places import opened
@@ -30,7 +31,8 @@ def refine(
         features: a file (CSV, TSV, Parquet, NPY, NPZ), or an array with a row per node.
         edges: a file, or an array of pairs of node numbers (m, 2). With edges their graph is
             refined, without them one is inferred.
-        out: the run folder, or s3://BUCKET/PATH. Arrays are kept there, in `input/`.
+        out: the run folder, or s3://BUCKET/PATH. Arrays are kept in `input/` of the folder (of a
+            URI: of the one here that it is worked on in).
         settings: what should not be chosen from the data, as with `--set`: ["knn.k=10"].
         **data: further keys of the config's data block: id_column="name", labels="labels.csv".
 
@@ -53,8 +55,14 @@ def refine(
 def _file(given: Input, folder: Path, name: str) -> str:
     """The path of a file, or of the one that an array is put into; another array is another file,
     so that a run that refuses it keeps what it was made from."""
-    if not isinstance(given, np.ndarray):
+    if isinstance(given, str | Path):
         return str(given)
+    if not isinstance(given, np.ndarray) or given.dtype.kind not in "fiub":
+        kind = given.dtype if isinstance(given, np.ndarray) else type(given).__name__
+        raise InputError(
+            f"{name} are {kind}; expected a file, or a NumPy array of numbers.",
+            next_step="Of a DataFrame give df.to_numpy(), or the path of a file written from it.",
+        )
     rows = np.ascontiguousarray(given)
     content = hashlib.sha256(rows.view(np.uint8).data).hexdigest()[:12]
     path = folder.absolute() / "input" / f"{name}-{content}.npy"

@@ -41,3 +41,6 @@ def test_files_with_ids(rows, tmp_path):
 def test_mistakes(rows, tmp_path):
     with pytest.raises(InputError, match="no features"):
         gsl_scale.refine(rows, np.array([[0, 99]]), out=tmp_path / "run", settings=FEW)
+    for wrong in (rows.tolist(), rows.astype(object)):
+        with pytest.raises(InputError, match="expected a file, or a NumPy array of numbers"):
+            gsl_scale.refine(wrong, out=tmp_path / "wrong")
