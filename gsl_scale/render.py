@@ -177,6 +177,8 @@ def print_train_bench(result: dict[str, Any]) -> None:
         f"step, the paper's way / ours: {result['step_ratio']:.1f} "
         f"({result['step_ratio_with_search']:.1f} with our search shared among the steps)"
     )
+    passes = ", ".join(f"{name} {row['pass']:,.1f} s" for name, row in result["ways"].items())
+    out.print(f"a pass over all nodes: {passes}")
     out.print(f"peak memory, the paper's way / ours: {result['memory_ratio']:.1f}")
 
 

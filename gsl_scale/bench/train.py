@@ -6,11 +6,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gsl_scale.config import Config
 
+if TYPE_CHECKING:
+    from gsl_scale.store.artifact import Artifact
+    from gsl_scale.train.loop import Trainer
+
 _WAYS = ("ours", "the paper's way")
+_LONG = 30.0  # seconds; what takes longer is not warmed up first
 
 
 def measure(config: Config, steps: int, paper_steps: int) -> dict[str, Any]:
@@ -43,29 +48,22 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
     import torch
 
     from gsl_scale.bench.paper_step import paper_step
-    from gsl_scale.graph.features import Features
-    from gsl_scale.knn.exact import all_neighbours
     from gsl_scale.memory import keep_freed_memory, peak_bytes
     from gsl_scale.pipeline import prepare_process
     from gsl_scale.preset import Shape, resolve
-    from gsl_scale.sources import write_first_anchor
     from gsl_scale.store.artifact import Artifact
-    from gsl_scale.store.matrix import edges_matrix
-    from gsl_scale.train.loop import Seeds, Trainer
+    from gsl_scale.train.loop import Seeds
     from gsl_scale.train.whole import WholeGraphs
 
     prepare_process(config)
     keep_freed_memory()
-    data = Artifact.open(folder)
+    data, scratch = Artifact.open(folder), Path(f"{folder}-{way}")
     config = resolve(config, Shape.of(data))
+    sampled = way == "ours" and config.contrast.fanout != "all"
     began = time.perf_counter()
-    features = Features.of(data)
-    nearest = all_neighbours(features.dense.numpy(), config.knn.k)
-    given = edges_matrix(data) if "edges" in data else None
-    first = write_first_anchor(config, data, [nearest.edges()], Path(f"{folder}-{way}-anchor"))
-    graphs = WholeGraphs(config, features, given, nearest, first=first)
-    trainer = Trainer(config, graphs)
+    trainer = (_on_disk if sampled else _in_memory)(config, data, scratch)
     set_up = time.perf_counter() - began
+    graphs = trainer.graphs
     batches = Seeds(graphs.num_nodes, config.contrast.batch, 0)
     search = _timed(lambda: graphs.refresh(trainer.model), 2) if way == "ours" else [0.0]
 
@@ -77,7 +75,8 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
         if way == "ours":
             trainer.step(number, batches[number])
             return
-        x, smooth = features.dense, graphs.seen.dense
+        assert isinstance(graphs, WholeGraphs)
+        x, smooth = graphs.features.dense, graphs.seen.dense
         loss = paper_step(trainer.model, x, smooth, graphs.anchor, batches[number], config)
         trainer.optimiser.zero_grad()
         loss.backward()
@@ -91,7 +90,8 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
             "k": config.knn.k,
             "batch": config.contrast.batch,
             "learner": config.learner.kind,
-            "width": graphs.seen.shape[1],
+            "fanout": config.contrast.fanout,
+            "width": graphs.dims[1],
             "refresh": config.train.refresh,
             "threads": torch.get_num_threads(),
         },
@@ -99,16 +99,54 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
         "search": searched,
         "step": one,
         "step_with_search": one + searched / config.train.refresh,
+        "pass": (one + searched / config.train.refresh) * graphs.num_nodes / config.contrast.batch,
         "spread": [min(times), max(times)],
         "peak_bytes": peak_bytes(),
     }
 
 
+def _in_memory(config: Config, data: "Artifact", scratch: Path) -> "Trainer[Any]":
+    """All of the graphs in one process."""
+    from gsl_scale.graph.features import Features
+    from gsl_scale.knn.exact import all_neighbours
+    from gsl_scale.sources import write_first_anchor
+    from gsl_scale.store.matrix import edges_matrix
+    from gsl_scale.train.loop import Trainer
+    from gsl_scale.train.whole import WholeGraphs
+
+    features = Features.of(data)
+    nearest = all_neighbours(features.dense.numpy(), config.knn.k)
+    given = edges_matrix(data) if "edges" in data else None
+    first = write_first_anchor(config, data, [nearest.edges()], scratch / "first-anchor")
+    return Trainer(config, WholeGraphs(config, features, given, nearest, first=first))
+
+
+def _on_disk(config: Config, data: "Artifact", scratch: Path) -> "Trainer[Any]":
+    """Batches read from graphs on disk, as a training does that samples neighbours."""
+    from gsl_scale.knn.search import search_knn
+    from gsl_scale.ranks import ALONE
+    from gsl_scale.sources import write_first_anchor
+    from gsl_scale.store.artifact import Artifact
+    from gsl_scale.train.loop import Trainer
+    from gsl_scale.train.prepare import write_seen
+    from gsl_scale.train.sharded import ShardedGraphs
+
+    search_knn(data, scratch / "knn", config.knn, config.run, config={})
+    knn = Artifact.open(scratch / "knn")
+    seen = write_seen(config, data, knn, scratch / "seen")
+    candidates = (edges for _, edges in knn.edges().parts())
+    first = write_first_anchor(config, data, candidates, scratch / "first-anchor")
+    work = scratch / "work"
+    return Trainer(config, ShardedGraphs(config, data, seen, knn, work, ALONE, first))
+
+
 def _timed(call: Callable[[], object], times: int) -> list[float]:
-    """Seconds of each of `times` calls, after one that is not counted."""
-    taken = []
-    for _ in range(times + 1):
+    """Seconds of each of `times` calls, after one that does not count unless it takes long."""
+    taken: list[float] = []
+    for number in range(times + 1):
         began = time.perf_counter()
         call()
         taken.append(time.perf_counter() - began)
+        if number + 1 == times and taken[0] > _LONG:
+            return taken
     return taken[1:]

@@ -17,7 +17,8 @@ from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.store.artifact import Artifact
 
-_PATIENCE = 50
+_PATIENCE = 50  # epochs without a better validation
+_LARGE, _EVERY = 100_000, 5  # from so many nodes on, validation is looked at so rarely
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,13 @@ class Gcn(nn.Module):
         self.biases = nn.ParameterList(torch.zeros(b) for b in dims[1:])
         self.dropout = dropout
 
-    def forward(self, graph: Graph | None, features: Features) -> Tensor:
+    def forward(self, graph: Graph | None, features: Features, passed: bool = False) -> Tensor:
+        """`passed`: the features have been passed on over the graph already."""
         x = features.times(self.weights[0])
         for layer, bias in enumerate(self.biases):
             if layer:
                 x = F.dropout(torch.relu(x), self.dropout, self.training) @ self.weights[layer]
-            x = (x if graph is None else graph @ x) + bias
+            x = (x if graph is None or (passed and not layer) else graph @ x) + bias
         return x
 
 
@@ -130,22 +132,30 @@ def train_gcn(
     )
     best, best_loss, since = Score(0.0, 0.0), float("inf"), 0
     judged = task if len(task.valid) else replace(task, valid=task.train)
+    every = 1 if features.shape[0] < _LARGE else _EVERY
+    # A graph that stays the same passes narrow features on once and for all.
+    passed = graph is not None and not how.drop_edges and features.shape[1] <= how.hidden
+    if graph is not None and passed:
+        features = Features(graph @ features.dense, None)
     for epoch in range(how.epochs):
         model.train()
         dropped = drop_edges(graph, how.drop_edges, seed * 100_003 + epoch) if graph else None
-        loss = F.cross_entropy(model(dropped, features)[task.train], task.labels[task.train])
+        logits = model(dropped, features, passed)
+        loss = F.cross_entropy(logits[task.train], task.labels[task.train])
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
+        if (epoch + 1) % every and epoch + 1 < how.epochs:
+            continue
         model.eval()
         with torch.no_grad():
-            logits = model(graph, features)
+            logits = model(graph, features, passed)
         valid_loss = float(F.cross_entropy(logits[judged.valid], task.labels[judged.valid]))
         score = Score(_accuracy(logits, task, judged.valid), _accuracy(logits, task, task.test))
         if (score.valid, -valid_loss) > (best.valid, -best_loss):
             best, best_loss, since = score, valid_loss, 0
         else:
-            since += 1
+            since += every
             if since >= _PATIENCE:
                 break
     return best

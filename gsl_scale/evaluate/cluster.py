@@ -8,6 +8,9 @@ from sklearn.cluster import KMeans
 
 MEASURES = ("C-ACC", "NMI", "F1", "ARI")
 _MOST_WITHOUT_LABELS = 10
+_STARTS = 10  # of which K-means keeps the best
+_LARGE = 100_000  # rows from which on FAISS finds the clusters, from a sample and one start
+_PER_CLUSTER = 256  # rows of the sample, at least
 
 
 def cluster_scores(
@@ -27,8 +30,16 @@ def cluster_scores(
 
 
 def kmeans(rows: npt.NDArray[np.float32], clusters: int, seed: int) -> npt.NDArray[np.int64]:
-    found = KMeans(clusters, n_init=10, random_state=seed).fit_predict(rows)
-    return np.asarray(found, dtype=np.int64)
+    if len(rows) < _LARGE:
+        found = KMeans(clusters, n_init=_STARTS, random_state=seed).fit_predict(rows)
+        return np.asarray(found, dtype=np.int64)
+    import faiss
+
+    rows = np.ascontiguousarray(rows, np.float32)
+    sample = max(_PER_CLUSTER, _LARGE // clusters)
+    means = faiss.Kmeans(rows.shape[1], clusters, seed=seed, max_points_per_centroid=sample)
+    means.train(rows)
+    return np.asarray(means.index.search(rows, 1)[1], dtype=np.int64).ravel()
 
 
 def clusters_without_labels(num_nodes: int) -> int:

@@ -1,5 +1,7 @@
 """The evaluate stage: the learned graph beside the baselines, with and without labels."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,20 +88,20 @@ def _against_labels(
     choices, runs = Classifier.choices(settings), settings.cluster_runs
     beside = wanted(settings, len(representations))
     base = "given graph" if "given graph" in matrices else "kNN graph"
-    graphs: dict[str, Graph | None] = {
-        f"GCN, {name}": Graph.from_scipy(with_self_loops(matrix)).normalised()
-        for name, matrix in matrices.items()
+    # One at a time in memory, as a GCN wants it; of a diffusion, all that were made together.
+    graphs: dict[str, Callable[[], Graph | None]] = {
+        f"GCN, {name}": partial(_for_gcn, matrix) for name, matrix in matrices.items()
     }
     rows = {"representations": representations, "features": features.dense.numpy()}
     if beside:
         for name, diffusion in diffused(matrices[base]).items():
-            graphs[f"GCN, {base} diffused ({name})"] = diffusion
+            graphs[f"GCN, {base} diffused ({name})"] = partial(_same, diffusion)
         rows["smoothed features"] = smoothed(features.dense, matrices[base]).numpy()
-    graphs["MLP, no graph"] = None
+    graphs["MLP, no graph"] = partial(_same, None)
     scores, clustering = {}, {}
     with progress.track("evaluate", len(graphs) + 1 + len(rows)) as advance:
         for name, graph in graphs.items():
-            scores[name] = classify(graph, features, task, choices, settings.seeds)
+            scores[name] = classify(graph(), features, task, choices, settings.seeds)
             advance(1, name)
         scores["logistic regression, no graph"] = logistic_regression(features, task)
         advance(1, "logistic regression")
@@ -109,3 +111,11 @@ def _against_labels(
             )
             advance(1, f"K-means, {name}")
     return {"classification": scores, "clustering": clustering}
+
+
+def _for_gcn(matrix: sp.csr_matrix) -> Graph:
+    return Graph.from_scipy(with_self_loops(matrix)).normalised()
+
+
+def _same(graph: Graph | None) -> Graph | None:
+    return graph

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 import torch
 
 from gsl_scale.config import Evaluate
-from gsl_scale.evaluate.classify import Classifier, Task, classify, logistic_regression
+from gsl_scale.evaluate.classify import Classifier, Gcn, Task, classify, logistic_regression
 from gsl_scale.graph import Graph
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import with_self_loops
@@ -61,3 +61,19 @@ def test_the_test_set_decides_nothing(task):
     one, other = (classify(None, features, t, settings(), 2) for t in (task, twisted))
     assert one["valid"] == other["valid"]
     assert one["mean"] > 80 > 20 > other["mean"]
+
+
+def test_features_passed_on_beforehand_give_the_same(task):
+    """A graph of which no edge is dropped passes narrow features on once, not at every epoch."""
+    graph = graph_of(0.9)
+    features = Features.from_dense(np.random.default_rng(1).normal(size=(NODES, 8)))
+    model = Gcn([8, 16, 3], dropout=0.0)
+    passed = Features(graph @ features.dense, None)
+    torch.testing.assert_close(model(graph, features), model(graph, passed, passed=True))
+
+
+def test_large_graphs_are_validated_rarely(task, monkeypatch):
+    monkeypatch.setattr("gsl_scale.evaluate.classify._LARGE", NODES)
+    features = Features.from_dense(np.random.default_rng(1).normal(size=(NODES, 20)))
+    how = settings(epochs=7, drop_edges=0.0)
+    assert classify(graph_of(0.95), features, task, how, 1)["mean"] > 50

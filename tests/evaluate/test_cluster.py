@@ -1,5 +1,6 @@
 import numpy as np
 
+from gsl_scale.evaluate import cluster
 from gsl_scale.evaluate.cluster import cluster_scores
 
 
@@ -24,3 +25,14 @@ def test_noise_scores_near_chance():
     )
     assert scores["C-ACC"]["mean"] < 50
     assert abs(scores["ARI"]["mean"]) < 5
+
+
+def test_many_rows_are_clustered_too(monkeypatch):
+    """By FAISS instead of scikit-learn."""
+    monkeypatch.setattr(cluster, "_LARGE", 3000)
+    labels = np.arange(3000) % 3
+    rows = np.eye(3, dtype=np.float32)[labels] * 5
+    rows += 0.1 * np.random.default_rng(0).normal(size=rows.shape).astype(np.float32)
+    found = cluster.kmeans(rows, 3, seed=1)
+    assert cluster_scores(rows, labels, 3, runs=1)["NMI"]["mean"] > 99.9
+    assert (found == cluster.kmeans(rows, 3, seed=1)).all()
