@@ -33,6 +33,13 @@ def keep_freed_memory() -> None:
         mallopt(_TOP_PAD, 64 << 20)
 
 
+def hand_back_memory() -> None:
+    """Give what is freed by now to the kernel after all: once something large is over."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if sys.platform.startswith("linux") and trim is not None:
+        trim(0)
+
+
 def peak_bytes() -> int:
     """The most memory this process has held.
 

@@ -17,6 +17,7 @@ from gsl_scale.knn.gate import Recall, pass_gate
 from gsl_scale.knn.mutual import WIDE, accept, between, offers
 from gsl_scale.knn.neighbours import Neighbours, Rows, joined, unit_rows
 from gsl_scale.knn.plan import SearchPlan
+from gsl_scale.memory import hand_back_memory
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import Edges, write_edge_part
 from gsl_scale.store.manifest import Part, write_durably
@@ -123,6 +124,8 @@ def build(task: Piece) -> Recall:
     told = search.plan.pieces == 1
     gate = pass_gate(index, unit_rows(rows.rows(nodes)), nodes, k, search.recall, told)
     _write_index(index, path)
+    del index
+    hand_back_memory()
     write_durably(record, json.dumps(asdict(gate)))
     return gate
 
@@ -230,6 +233,7 @@ def forget() -> None:
     """Let go of the index that this process still holds."""
     _unit_piece.cache_clear()
     _read_index.cache_clear()
+    hand_back_memory()
 
 
 def _write_index(index: ApproximateIndex, path: Path) -> None:

@@ -17,6 +17,7 @@ from gsl_scale.graph.features import scale_of
 from gsl_scale.graph.sample import Hop
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.knn.search import find_candidates
+from gsl_scale.memory import hand_back_memory
 from gsl_scale.ranks import Ranks
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import EdgeTable
@@ -240,6 +241,7 @@ class ShardedGraphs:
             draft.links(lambda shard: shards.union(found, kept, self.plan, shard, scratch))
         self._open("sketch")
         self._keep_degrees(embeddings)
+        hand_back_memory()  # steps need far less than a renewal of everything
 
     def _keep_degrees(self, embeddings: NodeTable) -> None:
         """For batches that do not follow all edges."""

@@ -7,7 +7,7 @@ from gsl_scale.config import Config, depends_on
 from gsl_scale.errors import ConfigError
 from gsl_scale.graph.features import scale_of
 from gsl_scale.ingest.inputs import fingerprint
-from gsl_scale.memory import keep_freed_memory
+from gsl_scale.memory import hand_back_memory, keep_freed_memory
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.sources import source_files, write_first_anchor
 from gsl_scale.store.artifact import Artifact
@@ -39,6 +39,7 @@ def train_stage(config: Config, data: Artifact, knn: Artifact, folder: Path) -> 
         if not task.in_memory:
             _require_local_learner(resolved)
             write_seen(resolved, data, knn, task.seen)
+            hand_back_memory()  # or it would lie idle here while workers learn
         candidates = (edges for _, edges in knn.edges().parts())
         write_first_anchor(resolved, data, candidates, task.first_anchor)
         learned = launch(task)

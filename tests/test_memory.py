@@ -1,0 +1,43 @@
+"""What is held, and what is handed back."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gsl_scale.memory import size
+
+IN_A_PROCESS = """
+import numpy as np
+from gsl_scale.memory import hand_back_memory, keep_freed_memory, peak_bytes
+def held():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:")) >> 10
+keep_freed_memory()
+before = held()
+many = [np.ones(1 << 20) for _ in range(16)]
+last = np.ones(1 << 10)  # above them, so that they are not at the heap's end
+del many
+kept = held()
+hand_back_memory()
+print(kept - before, held() - before, peak_bytes() >> 20)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
+def test_freed_memory_is_kept_until_it_is_handed_back():
+    done = subprocess.run([sys.executable, "-c", IN_A_PROCESS], capture_output=True, check=True)
+    kept, left, peak = map(int, done.stdout.split())
+    assert kept > 100  # of 128 MiB
+    assert left < 30
+    assert peak >= kept
+
+
+def test_sizes_are_for_a_person():
+    assert [size(n) for n in (5, 2048, 3 << 20, 5 << 30)] == [
+        "5 B",
+        "2.0 KiB",
+        "3.0 MiB",
+        "5.0 GiB",
+    ]
