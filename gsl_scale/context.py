@@ -18,6 +18,7 @@ from gsl_scale.postprocess import Sketch, learned_graph
 
 _RESTART = 0.1  # of the diffusion that weighs a manifold's directions
 _TOPICS_BESIDE_WORDS = 0.7
+_NUMBERS, _FEWEST = 1 << 25, 16  # smoothed at a time; columns of them, at least
 _ROUNDS = 20  # of subspace iteration, two steps each
 
 
@@ -26,9 +27,10 @@ Fitted = dict[str, Tensor]
 
 
 def learner_input(
-    features: Features, given: Graph | None, nearest: Neighbours, settings: Learner
+    features: Features, given: Graph | None, nearest: Neighbours | None, settings: Learner
 ) -> tuple[Features, Fitted]:
-    """The features alone, or [own * X, context] with rows of X and of the context of length 1."""
+    """The features alone, or [own * X, context] with rows of X and of the context of length 1.
+    `nearest`: of the features; may be None where a given graph is all that is looked at."""
     rows, fitted = features.dense, Fitted()
     if settings.kind == "gnn":  # smooths by itself, at every step
         return features, fitted
@@ -42,7 +44,7 @@ def learner_input(
 
 
 def _context(
-    features: Features, given: Graph | None, nearest: Neighbours, settings: Learner
+    features: Features, given: Graph | None, nearest: Neighbours | None, settings: Learner
 ) -> tuple[Tensor, Fitted]:
     rows = features.dense
     if settings.context in ("topics", "words"):
@@ -50,6 +52,7 @@ def _context(
         return (topics if settings.context == "topics" else words)(rows, fitted), fitted
     if settings.context == "smooth" and given is not None:
         return smoothed(rows, given, settings.hops, settings.restart), {}
+    assert nearest is not None
     graph = own_graph(rows, nearest)
     if settings.context == "smooth":
         return smoothed(rows, graph, settings.hops, settings.restart), {}
@@ -58,8 +61,8 @@ def _context(
 
 
 def beside(rows: Tensor, context: Tensor, own: float) -> Tensor:
-    parts = [own * F.normalize(rows, dim=1)] if own else []
-    return torch.hstack([*parts, F.normalize(context, dim=1)])
+    around = F.normalize(context, dim=1)
+    return torch.hstack([own * F.normalize(rows, dim=1), around]) if own else around
 
 
 def own_graph(rows: Tensor, nearest: Neighbours) -> Graph:
@@ -75,10 +78,15 @@ def smoothed(rows: Tensor, graph: Graph, hops: int, restart: float) -> Tensor:
     smoothed features sees the graph too, and embeds any node on its own.
     """
     unit = F.normalize(rows, dim=1)
-    found = unit
-    for _ in range(hops):
-        found = (1.0 - restart) * (graph @ found) + restart * unit
-    return found
+    whole = torch.empty_like(unit)
+    columns = max(_FEWEST, _NUMBERS // len(rows))  # some at a time, where all take much memory
+    for some, out in zip(unit.split(columns, 1), whole.split(columns, 1), strict=True):
+        own = some.contiguous()
+        found = own
+        for _ in range(hops):
+            found = (1.0 - restart) * (graph @ found) + restart * own
+        out.copy_(found)
+    return whole
 
 
 def manifold(graph: Graph, number: int) -> Tensor:

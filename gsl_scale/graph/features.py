@@ -33,7 +33,12 @@ class Features:
     @classmethod
     def of(cls, data: Artifact) -> "Features":
         """The features of an artifact, to scale."""
-        return cls.from_dense(np.array(data.nodes().read(), np.float32) * scale_of(data))
+        table, scale = data.nodes(), scale_of(data)
+        whole = np.empty(table.shape, np.float32)
+        for part, rows in table.parts():
+            whole[part.start : part.stop] = rows
+        whole *= scale
+        return cls.from_dense(whole)
 
     @property
     def device(self) -> torch.device:

@@ -22,11 +22,13 @@ def write_seen(config: Config, data: Artifact, knn: Artifact, folder: Path) -> A
     narrow = learner.kind == "mlp" and 0 < learner.width < data.nodes().shape[1]
     if learner.context == "none" and not narrow:  # nothing that needs all rows in memory
         return None
-    features = Features.of(data)
-    given = None
+    given, nearest = None, None
     if "edges" in data:
         given = Graph.from_scipy(with_self_loops(edges_matrix(data))).normalised()
-    seen, fitted = learner_input(features, given, read_candidates(knn), learner)
+    if learner.context == "manifold" or (learner.context == "smooth" and given is None):
+        nearest = read_candidates(knn)
+    features = Features.of(data)
+    seen, fitted = learner_input(features, given, nearest, learner)
     if seen is features:
         return None
     rows = seen.dense.numpy()
