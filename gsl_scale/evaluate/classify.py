@@ -103,9 +103,10 @@ class Gcn(nn.Module):
         for layer, bias in enumerate(self.biases):
             if layer:
                 x = self.norms[layer - 1](x) if self.norms else x
-                x, scale = self._thinned(torch.relu(x))
+                x, scale = self._thinned(torch.relu_(x))
                 x = x @ (self.weights[layer] * scale)
-            x = (x if graph is None or (passed and not layer) else graph @ x) + bias
+            x = x if graph is None or (passed and not layer) else graph @ x
+            x += bias
         return x
 
     def _thinned(self, x: Tensor) -> tuple[Tensor, float]:

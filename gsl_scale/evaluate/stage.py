@@ -21,6 +21,7 @@ from gsl_scale.evaluate.repair import repair
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import UNDAMAGED
+from gsl_scale.memory import hand_back_memory
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
@@ -102,6 +103,7 @@ def _against_labels(
     with progress.track("evaluate", len(graphs) + 1 + len(rows)) as advance:
         for name, graph in graphs.items():
             scores[name] = classify(graph(), features, task, choices, settings.seeds)
+            hand_back_memory()
             advance(1, name)
         scores["logistic regression, no graph"] = logistic_regression(features, task)
         advance(1, "logistic regression")

@@ -69,7 +69,8 @@ class _Spmm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, graph: Pattern, weights: Tensor, x: Tensor) -> Tensor:
         ctx.graph = graph
-        ctx.save_for_backward(weights, x)
+        # Only the gradient of weights needs x, which of a large graph is large.
+        ctx.save_for_backward(weights, x if ctx.needs_input_grad[1] else None)
         return graph.csr(weights) @ x
 
     @staticmethod
