@@ -1,5 +1,6 @@
 """What several test files need: the command line in this process, real data if it is there."""
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -59,6 +60,8 @@ def ray_here() -> Iterator["Cluster"]:
     import ray
     from ray.cluster_utils import Cluster
 
+    # Libraries put handlers in place that write to the stderr of an earlier test.
+    logging.raiseExceptions = False
     small = {"object_store_memory": 80 << 20}
     head = {"num_cpus": 1, "include_dashboard": False, **small}
     cluster = Cluster(initialize_head=True, head_node_args=head)
