@@ -85,7 +85,7 @@ class Classifier:
 
 class Gcn(nn.Module):
     """Without a graph it is an MLP. Of three layers or more, hidden ones are normalised over the
-    nodes (batch norm), as in OGB's GCN for arxiv; training takes half the epochs."""
+    nodes (batch norm), as in OGB's GCN for arxiv."""
 
     def __init__(self, dims: list[int], dropout: float) -> None:
         super().__init__()
