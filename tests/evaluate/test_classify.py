@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
 
 from gsl_scale.config import Evaluate
+from gsl_scale.evaluate.accuracy import plain
 from gsl_scale.evaluate.classify import Classifier, Gcn, Task, classify, logistic_regression
 from gsl_scale.graph import Graph
 from gsl_scale.graph.features import Features
@@ -73,7 +76,11 @@ def test_features_passed_on_beforehand_give_the_same(task):
 
 
 def test_large_graphs_are_validated_rarely(task, monkeypatch):
+    """After five epochs and after the last; dropout is drawn in another way, too."""
     monkeypatch.setattr("gsl_scale.evaluate.classify._LARGE", NODES)
+    looks = []
+    counted = replace(task, accuracy=lambda *both: looks.append(1) or plain(*both))
     features = Features.from_dense(np.random.default_rng(1).normal(size=(NODES, 20)))
     how = settings(epochs=7, drop_edges=0.0)
-    assert classify(graph_of(0.95), features, task, how, 1)["mean"] > 50
+    assert classify(graph_of(0.95), features, counted, how, 1)["mean"] > 50
+    assert len(looks) == 2 * 2  # of validation and test
