@@ -186,7 +186,7 @@ def print_reproduction(table: list[dict[str, Any]]) -> None:
     def cell(row: dict[str, Any], name: str) -> str:
         return f"{row[name]['mean']:.1f} ± {row[name]['std']:.1f}" if name in row else "–"
 
-    from gsl_scale.evaluate.reproduce import COLUMNS
+    from gsl_scale.evaluate.reproduce import CLUSTERINGS, COLUMNS
 
     names = [name for name in COLUMNS if any(name in row for row in table)]
     out = _out()
@@ -203,9 +203,9 @@ def print_reproduction(table: list[dict[str, Any]]) -> None:
         shown = Table("clustering", "", *clustered[0]["clustering"], box=None, pad_edge=False)
         for row in clustered:
             shown.add_row(row["row"], "paper", *(f"{v:.1f}" for v in row["paper_clustering"]))
-            shown.add_row("", "ours", *(f"{v:.1f}" for v in row["clustering"].values()))
-            if smoothed := row.get("smoothed_clustering"):
-                shown.add_row("", "smoothed (SSGC)", *(f"{v:.1f}" for v in smoothed.values()))
+            for key, name in CLUSTERINGS.items():
+                if found := row.get(key):
+                    shown.add_row("", name, *(f"{v:.1f}" for v in found.values()))
         out.print(shown)
 
 

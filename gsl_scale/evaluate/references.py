@@ -1,8 +1,8 @@
-"""What needs no learning: the graph there is, smoothed or diffused. Does learning pay?
+"""What needs no learning: the graph there is, diffused. Does learning pay?
 
-Two that are well known and cheap, with usual settings, not tuned. *SSGC* (Zhu and Koniusz, 2021):
-features averaged over 16 hops, for clustering. *GDC* (Klicpera et al., 2019): every node joined to
-the 64 it reaches best by a diffusion, personalised PageRank or heat, for classification.
+*GDC* (Klicpera et al., 2019), with usual settings, not tuned: every node joined to the 64 it
+reaches best by a diffusion, personalised PageRank or heat. For classification; what clustering is
+compared with is in `smooth.py`.
 """
 
 import math
@@ -10,14 +10,12 @@ import math
 import numpy as np
 import scipy.sparse as sp
 import torch
-from torch import Tensor
 
 from gsl_scale.config import Evaluate
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.store.matrix import symmetric
 
-_HOPS, _OWN = 16, 0.05  # SSGC
-_RESTART, _TIME, _NEIGHBOURS = 0.15, 5.0, 64  # GDC
+_RESTART, _TIME, _NEIGHBOURS = 0.15, 5.0, 64
 _LEFT = 0.005  # of a diffusion's weights, what its terms may leave out
 _BLOCK = 512  # nodes diffused from at a time
 _CHEAP = 20_000  # nodes up to which a diffusion from every node takes minutes, not hours
@@ -25,16 +23,6 @@ _CHEAP = 20_000  # nodes up to which a diffusion from every node takes minutes, 
 
 def wanted(settings: Evaluate, num_nodes: int) -> bool:
     return num_nodes <= _CHEAP if settings.references is None else settings.references
-
-
-def smoothed(rows: Tensor, graph: sp.csr_matrix, hops: int = _HOPS, own: float = _OWN) -> Tensor:
-    """SSGC: the mean over hops 1 .. K of (1 - own) T^k X + own X."""
-    transition = Graph.from_scipy(with_self_loops(graph)).normalised()
-    power, total = rows, torch.zeros_like(rows)
-    for _ in range(hops):
-        power = transition @ power
-        total += power
-    return (1.0 - own) * total / hops + own * rows
 
 
 def diffused(

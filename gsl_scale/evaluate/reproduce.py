@@ -43,6 +43,11 @@ COLUMNS = (
     "paper_protocol", "label_free", "start", "knn_graph", "given_graph",
     "diffused_ppr", "diffused_heat",
 )  # fmt: skip
+CLUSTERINGS = {
+    "clustering": "ours, representations",
+    "clustering_smoothed": "ours, smoothed over the learned graph",
+    "clustering_smoothed_features": "features smoothed over the given graph (SSGC)",
+}
 
 
 def reproduce(
@@ -69,8 +74,8 @@ def summary(row: Row, cells: list[dict[str, Any]]) -> dict[str, Any]:
         key: {
             name: float(np.mean([cell[key][name]["mean"] for cell in cells])) for name in MEASURES
         }
-        for key in ("clustering", "smoothed_clustering")
-        if key in cells[0]
+        for key in CLUSTERINGS
+        if all(key in cell for cell in cells)
     }
     return {
         "row": row.config,

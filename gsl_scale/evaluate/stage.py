@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
+import torch
 
 from gsl_scale import progress
 from gsl_scale.config import Config, Evaluate, depends_on
@@ -16,8 +17,9 @@ from gsl_scale.evaluate import figures
 from gsl_scale.evaluate.accuracy import accuracy_of
 from gsl_scale.evaluate.classify import Classifier, Task, classify, logistic_regression
 from gsl_scale.evaluate.cluster import cluster_scores, clusters_without_labels, kmeans
-from gsl_scale.evaluate.references import diffused, smoothed, wanted
+from gsl_scale.evaluate.references import diffused, wanted
 from gsl_scale.evaluate.repair import repair
+from gsl_scale.evaluate.smooth import smoothed
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import UNDAMAGED
@@ -61,12 +63,16 @@ def measure(
         matrices["given graph"] = edges_matrix(data)
     matrices["kNN graph"] = symmetric(edges_matrix(knn))
     task = Task.load(data, accuracy_of(config.data))
+    rows = {
+        "representations": representations,
+        "smoothed representations": _smoothed(representations, matrices["learned graph"]),
+    }
 
     metrics: dict[str, Any] = {}
     if task is not None:
-        metrics |= _against_labels(settings, features, matrices, representations, task)
+        metrics |= _against_labels(settings, features, matrices, rows, task)
     found = task.num_classes if task else clusters_without_labels(len(representations))
-    clusters = kmeans(representations, found, seed=0)
+    clusters = kmeans(rows["smoothed representations"], found, seed=0)
     metrics["graphs"] = {
         name: figures.figures(matrix, clusters) for name, matrix in matrices.items()
     }
@@ -82,22 +88,22 @@ def _against_labels(
     settings: Evaluate,
     features: Features,
     matrices: dict[str, sp.csr_matrix],
-    representations: npt.NDArray[np.float32],
+    represented: dict[str, npt.NDArray[np.float32]],
     task: Task,
 ) -> dict[str, Any]:
     """Classification and clustering, beside the baselines and what needs no learning."""
     choices, runs = Classifier.choices(settings), settings.cluster_runs
-    beside = wanted(settings, len(representations))
+    beside = wanted(settings, features.shape[0])
     base = "given graph" if "given graph" in matrices else "kNN graph"
     # One at a time in memory, as a GCN wants it; of a diffusion, all that were made together.
     graphs: dict[str, Callable[[], Graph | None]] = {
         f"GCN, {name}": partial(_for_gcn, matrix) for name, matrix in matrices.items()
     }
-    rows = {"representations": representations, "features": features.dense.numpy()}
+    rows = {**represented, "features": features.dense.numpy()}
     if beside:
         for name, diffusion in diffused(matrices[base]).items():
             graphs[f"GCN, {base} diffused ({name})"] = partial(_same, diffusion)
-        rows["smoothed features"] = smoothed(features.dense, matrices[base]).numpy()
+        rows["smoothed features"] = _smoothed(features.dense.numpy(), matrices[base])
     graphs["MLP, no graph"] = partial(_same, None)
     scores, clustering = {}, {}
     with progress.track("evaluate", len(graphs) + 1 + len(rows)) as advance:
@@ -113,6 +119,10 @@ def _against_labels(
             )
             advance(1, f"K-means, {name}")
     return {"classification": scores, "clustering": clustering}
+
+
+def _smoothed(rows: npt.NDArray[np.float32], graph: sp.csr_matrix) -> npt.NDArray[np.float32]:
+    return np.asarray(smoothed(torch.from_numpy(rows), graph).numpy())
 
 
 def _for_gcn(matrix: sp.csr_matrix) -> Graph:

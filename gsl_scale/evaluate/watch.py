@@ -11,7 +11,8 @@ from gsl_scale import __version__
 from gsl_scale.config import Config, depends_on, digest
 from gsl_scale.evaluate.classify import Classifier, Score, Task, classify, train_gcn
 from gsl_scale.evaluate.cluster import cluster_scores
-from gsl_scale.evaluate.references import diffused, smoothed, wanted
+from gsl_scale.evaluate.references import diffused, wanted
+from gsl_scale.evaluate.smooth import smoothed
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import write_data
@@ -104,7 +105,7 @@ def _referred(config: Config, data: Artifact) -> dict[str, Any]:
         for name, graph in diffused(base).items()
     }
     rows = smoothed(features.dense, base).numpy()
-    found["smoothed_clustering"] = cluster_scores(
+    found["clustering_smoothed_features"] = cluster_scores(
         rows, task.labels.numpy(), task.num_classes, settings.cluster_runs
     )
     return found
@@ -163,7 +164,10 @@ def watched(config: Config, data: Artifact, task: Task) -> dict[str, Any]:
     watch(0)
     trainer.run(watch)
     best_step, best = max(curve, key=lambda point: point[1].valid)
-    represented = graphs.represent(model).numpy()
+    represented = graphs.represent(model)
+    learned = learned_graph(graphs.embed(model), graphs.sketch)
+    over = smoothed(represented, learned.to_scipy())
+    labels, runs = task.labels.numpy(), settings.cluster_runs
     return {
         "start": start,
         "label_free": classify(graphs.learned(model), features, task, choices, settings.seeds),
@@ -172,8 +176,7 @@ def watched(config: Config, data: Artifact, task: Task) -> dict[str, Any]:
             "valid": best.valid * 100,
             "step": best_step,
         },
-        "clustering": cluster_scores(
-            represented, task.labels.numpy(), task.num_classes, settings.cluster_runs
-        ),
+        "clustering": cluster_scores(represented.numpy(), labels, task.num_classes, runs),
+        "clustering_smoothed": cluster_scores(over.numpy(), labels, task.num_classes, runs),
         "curve": [[step, score.valid * 100, score.test * 100] for step, score in curve],
     }

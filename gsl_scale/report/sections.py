@@ -49,6 +49,7 @@ def scores(metrics: dict[str, Any] | None, before: str) -> dict[str, Any]:
             for measure in MEASURES
             for name, role in (
                 ("K-means, representations", "after"),
+                ("K-means, smoothed representations", "after"),
                 ("K-means, features", "other"),
                 ("K-means, smoothed features", "other"),
             )

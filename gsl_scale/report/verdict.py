@@ -17,7 +17,10 @@ _NAMES = {
     "MLP, no graph": "an MLP that sees no graph",
     "logistic regression, no graph": "logistic regression without a graph",
 }
-_CLUSTERED = {"bare": "K-means, features", "smoothed": "K-means, smoothed features"}
+_CLUSTERED = {  # like against like
+    "bare": ("K-means, representations", "K-means, features"),
+    "smoothed": ("K-means, smoothed representations", "K-means, smoothed features"),
+}
 
 
 @dataclass(frozen=True)
@@ -108,16 +111,17 @@ def _compared(scores: dict[str, Any], seeds: int, num_test: int, num_train: int)
 
 
 def judge_clusters(clustering: dict[str, Any]) -> str:
-    """The representations learned with the graph against features, bare and (where that was
-    computed) smoothed."""
+    """The representations learned with the graph against features: bare ones and (where that was
+    computed) both smoothed, each over its own graph."""
     said = [
-        _against(clustering, name, kind) for kind, name in _CLUSTERED.items() if name in clustering
+        _against(clustering[ours], clustering[theirs], kind)
+        for kind, (ours, theirs) in _CLUSTERED.items()
+        if ours in clustering and theirs in clustering
     ]
     return " ".join(said)
 
 
-def _against(clustering: dict[str, Any], name: str, kind: str) -> str:
-    ours, theirs = clustering["K-means, representations"], clustering[name]
+def _against(ours: dict[str, Any], theirs: dict[str, Any], kind: str) -> str:
     better: list[str] = []
     worse: list[str] = []
     for measure in MEASURES:

@@ -62,6 +62,7 @@ def test_clusters_against_what_needs_no_learning():
         name: {m: {"mean": mean, "std": 0.5} for m in MEASURES}
         for name, mean in (
             ("K-means, representations", 60.0),
+            ("K-means, smoothed representations", 65.0),
             ("K-means, features", 50.0),
             ("K-means, smoothed features", 70.0),
         )
