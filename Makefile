@@ -54,14 +54,16 @@ reproduce: $(VENV)/.installed ## the paper's table, beside the paper's numbers (
 	$(GSL) reproduce
 
 # Each line keeps its finished cells, so a second call computes only what is missing.
+EACH_CORE := --set run.workers=$(shell nproc) --set run.threads=1
 figures: $(VENV)/.installed ## the paper's figures, as plots and a page in runs/experiments (resumes)
-	$(GSL) experiment tau cora
-	$(GSL) experiment tau citeseer
-	$(GSL) experiment features-mask cora-inference
-	$(GSL) experiment edge-drop cora-inference
-	$(GSL) experiment neighbours cora-inference
-	$(GSL) experiment robustness cora
 	$(GSL) experiment heatmap cora
+	$(GSL) experiment robustness cora --values 0,0.1,0.3,0.5,0.7,0.9 --seeds 5 $(EACH_CORE)
+	$(GSL) experiment tau cora $(EACH_CORE)
+	$(GSL) experiment tau citeseer $(EACH_CORE)
+	$(GSL) experiment features-mask cora $(EACH_CORE)
+	$(GSL) experiment edge-drop cora $(EACH_CORE)
+	$(GSL) experiment neighbours cora-inference --seeds 1 $(EACH_CORE)
+	$(GSL) experiment tau pubmed --seeds 1 $(EACH_CORE)
 
 $(VENV)/.installed-bench: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cpu,bench]'

@@ -4,6 +4,7 @@ A finished cell is a small JSON file, named by what decides it: the data's conte
 settings and the version of the code. So whatever is there is never computed again.
 """
 
+import math
 import tempfile
 import time
 from collections.abc import Callable
@@ -35,6 +36,7 @@ from gsl_scale.store.matrix import edges_matrix
 from gsl_scale.train.loop import Trainer
 from gsl_scale.train.whole import WholeGraphs
 
+_POINTS = 15  # of a curve, at most, beside its start; each is a classifier trained
 _UNTRAINED = ("knn", "evaluate")
 _TRAINED = ("learner", "knn", "contrast", "anchor", "train", "evaluate")
 
@@ -135,13 +137,19 @@ class _Bench:
     def _watch(
         self, trainer: Trainer[WholeGraphs], curve: list[list[float]]
     ) -> Callable[[int], None]:
-        """Accuracy of the graph as it is, with the classifier that validates best at the start."""
+        """Accuracy of the graph as it is, at some refreshes, with the classifier that validates
+        best at the start."""
         graphs, model, seed = trainer.graphs, trainer.model, self.config.train.seed
         start = classify(graphs.learned(model), self.features, self.task, self.choices, 1)
         decay = start["weight_decay"]
         how = next(choice for choice in self.choices if choice.weight_decay == decay)
 
+        rounds = math.ceil(self.config.train.steps / self.config.train.refresh)
+        apart = math.ceil(rounds / _POINTS) * self.config.train.refresh
+
         def watch(step: int) -> None:
+            if step % apart and step < self.config.train.steps:
+                return
             score = train_gcn(graphs.learned(model), self.features, self.task, how, seed)
             curve.append([step, score.valid * 100, score.test * 100])
 

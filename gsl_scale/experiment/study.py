@@ -60,7 +60,7 @@ class Study:
 
     def config(self, point: Point, seed: int) -> Config:
         own = [f"data.perturb.seed={seed}"] if "damage" in point.shown else []
-        sets = [*seeded(self.file.stem, seed), *self.sets, *point.sets, *own]
+        sets = [*seeded(self.file.stem, seed), *self.about.sets, *self.sets, *point.sets, *own]
         return load_config(self.file, sets)
 
 

@@ -25,6 +25,7 @@ def test_the_papers_values():
     taus = [point.shown["tau"] for point in EXPERIMENTS["tau"].grid(None)]
     assert taus == [1.0, 0.99999, 0.9999, 0.999, 0.99] == list(PAPER_TAU["cora"])
     assert EXPERIMENTS["tau"].grid(None)[1].sets == ("anchor.tau=0.99999",)
+    assert "anchor.c=1" in EXPERIMENTS["tau"].sets
     assert [p.shown["k"] for p in EXPERIMENTS["neighbours"].grid(None)] == list(range(5, 41, 5))
     assert len(EXPERIMENTS["features-mask"].grid((0.1, 0.2, 0.3))) == 9
     damage = EXPERIMENTS["robustness"].grid((0.0, 0.9))
