@@ -282,6 +282,27 @@ class Train(Block):
     seed: int = Field(0, ge=0, description="the same seed gives the same graph")
 
 
+class Export(Block):
+    """What the learned graph weighs when it is written."""
+
+    later: ClassVar[tuple[str, ...]] = ("given", "new")
+
+    given: Literal["learned", "kept"] | None = Field(
+        None,
+        description="given edges weigh what was learned, or are kept with weight 1; none: kept "
+        "where nodes have 10 or more",
+    )
+    new: float | None = Field(
+        None, gt=0, le=1, description="new edges count this much; none: 1, beside kept ones 0.25"
+    )
+
+    @property
+    def share_of_new(self) -> float:
+        if self.new is not None:
+            return self.new
+        return 0.25 if self.given == "kept" else 1.0
+
+
 class Evaluate(Block):
     """How a finished graph is judged; the only block that has to do with labels."""
 
@@ -326,8 +347,15 @@ class Config(Block):
     contrast: Contrast = Contrast()
     anchor: Anchor = Anchor()
     train: Train = Train()
+    export: Export = Export()
     evaluate: Evaluate = Evaluate()
     run: Run = Run()
+
+    @model_validator(mode="after")
+    def _keeps_what_it_has(self) -> Self:
+        if self.export.given == "kept" and not self.knn.keep_given:
+            raise ValueError("export.given=kept needs knn.keep_given=true")
+        return self
 
     def to_yaml(self) -> str:
         return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)

@@ -98,7 +98,7 @@ STAGES = (
     Stage("ingest", "data", ("data",), (), _run_ingest),
     Stage("knn", "knn", ("knn",), ("ingest",), _run_knn),
     Stage("train", "embeddings", _LEARNED_FROM, ("ingest", "knn"), _run_train),
-    Stage("export", "graph", ("knn",), ("ingest", "train"), _run_export),
+    Stage("export", "graph", ("knn", "export"), ("ingest", "train"), _run_export),
     Stage(
         "evaluate", "metrics", ("evaluate",), ("ingest", "knn", "train", "export"), _run_evaluate
     ),

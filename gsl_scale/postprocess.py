@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from gsl_scale.config import Export
 from gsl_scale.graph.ops import edge_dot
 from gsl_scale.graph.pattern import Pattern
 from gsl_scale.graph.unit import unit_rows
@@ -56,6 +57,19 @@ def learned_graph(embeddings: Tensor, sketch: Sketch) -> Graph:
     unit = unit_rows(embeddings)
     similarity = edge_dot(sketch.pattern, unit, unit)
     return Graph(sketch.pattern, weights_of(similarity, sketch.share, sketch.is_loop))
+
+
+def reweighted(graph: Graph, given: sp.csr_matrix | None, settings: Export) -> Graph:
+    """S as it is written (`export.py`): given edges as learned or with weight 1, of new ones a
+    share; self-loops as they are."""
+    learned = graph.to_scipy()
+    there = sp.eye(learned.shape[0], dtype=np.float32, format="csr")
+    if given is not None:
+        there = there + given.astype(bool).astype(np.float32)
+        there.data[:] = 1.0
+    old = learned.multiply(there)
+    new = (learned - old) * np.float32(settings.share_of_new)
+    return Graph.from_scipy(sp.csr_matrix(new + (there if settings.given == "kept" else old)))
 
 
 def weights_of(similarity: Tensor, share: Tensor, is_loop: Tensor) -> Tensor:

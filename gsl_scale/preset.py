@@ -16,6 +16,7 @@ _DENSE = 0.25  # share of nonzeros from which on features are not taken for word
 _WORDS = 0.05  # and below which the vocabulary is large
 # Nodes from which on a batch does not follow every edge, and whole graphs are renewed rarely.
 _SAMPLED = 50_000
+_MANY = 10  # given edges of a node, in the mean, from which on new ones are a supplement
 _WIDTH = 128  # of the MLP learner, whose layers cost its square
 
 
@@ -28,6 +29,7 @@ class Shape:
     has_edges: bool
     has_negative: bool
     nonzero: float
+    num_links: int = 0  # ends of edges, two of each
 
     @classmethod
     def of(cls, data: Artifact) -> "Shape":
@@ -37,7 +39,8 @@ class Shape:
             lowest = min(lowest, float(rows.min()))
             nonzero += int(np.count_nonzero(rows))
         share = nonzero / (num_nodes * num_features)
-        return cls(num_nodes, num_features, "edges" in data, lowest < 0, share)
+        links = len(data.edges()) if "edges" in data else 0
+        return cls(num_nodes, num_features, "edges" in data, lowest < 0, share, links)
 
 
 def resolve(config: Config, shape: Shape) -> Config:
@@ -71,6 +74,8 @@ def resolve(config: Config, shape: Shape) -> Config:
             key: new for key, new in values.items() if getattr(block, key) in ("auto", AUTO)
         }
         update[name] = block.model_copy(update=open_keys)
+    if config.export.given is None and config.knn.keep_given and shape.num_links >= _MANY * n:
+        update["export"] = config.export.model_copy(update={"given": "kept"})
     return config.model_copy(update=update)
 
 

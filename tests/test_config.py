@@ -2,6 +2,7 @@ import pytest
 
 from gsl_scale.config import DATA_BLOCKS, Knn, Run, Split, depends_on, digest
 from gsl_scale.config_file import make_config
+from gsl_scale.errors import ConfigError
 
 DIGITS = {"source": "sklearn", "name": "digits"}
 
@@ -45,3 +46,11 @@ def test_a_later_key_is_in_a_digest_only_if_it_is_set():
     for override in ("data.perturb.mask_features=0.5", "evaluate.references=false"):
         changed = make_config({"data": {"source": "sklearn", "name": "wine"}}, [override])
         assert depends_on(changed, ["data", "evaluate"]) != found
+
+
+def test_edges_that_are_no_candidates_cannot_be_kept():
+    with pytest.raises(ConfigError, match="needs knn.keep_given=true"):
+        make_config(
+            {"data": DIGITS},
+            ["export.given=kept", "knn.keep_given=false"],
+        )

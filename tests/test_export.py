@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from gsl_scale.config_file import make_config
+from gsl_scale.evaluate.watch import begin
 from gsl_scale.pipeline import run_pipeline
+from gsl_scale.preset import Shape, resolve
 from gsl_scale.store import Artifact
 from gsl_scale.store.matrix import edges_matrix
 from tests.reference import dense
@@ -39,6 +41,59 @@ def test_is_the_learned_graph_of_the_embeddings(tmp_path, num_shards, with_edges
     edges = graph.edges().read()
     assert (edges.weight > 0).all() and (edges.weight <= 1).all()
     assert (edges.src != edges.dst).all()
+
+
+@pytest.mark.parametrize("new", [None, 0.5])
+@pytest.mark.parametrize("given", ["kept", "learned"])
+def test_given_edges_may_be_kept_and_new_ones_a_supplement(tmp_path, given, new):
+    """The same embeddings, written in another way; and what a training judges is what is written."""
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(40, 6)).astype(np.float32))
+    np.save(tmp_path / "e.npy", rng.integers(0, 40, (50, 2)))
+    data = {
+        "source": "tables",
+        "features": str(tmp_path / "x.npy"),
+        "edges": str(tmp_path / "e.npy"),
+    }
+    tree = {"data": data, "knn": {"k": 4}, "train": {"steps": 2}, "run": {"shards": 3, "batch": 7}}
+    run_pipeline(make_config(tree), tmp_path / "run", until="export")
+    plain = edges_matrix(Artifact.open(tmp_path / "run/graph")).toarray()
+    config = make_config({**tree, "export": {"given": given, "new": new}})
+    run_pipeline(config, tmp_path / "run", first="export", until="export")
+    graph = Artifact.open(tmp_path / "run/graph")
+    there = edges_matrix(Artifact.open(tmp_path / "run/data")).toarray() > 0
+    share = new or {"kept": 0.25, "learned": 1.0}[given]
+    expected = np.where(there, 1.0 if given == "kept" else plain, share * plain)
+    assert np.allclose(edges_matrix(graph).toarray(), expected, atol=1e-6)
+    assert graph.manifest.facts["export"] == {"given": given, "new": new}
+
+    trainer = begin(
+        resolve(config, Shape.of(Artifact.open(tmp_path / "run/data"))),
+        Artifact.open(tmp_path / "run/data"),
+    )
+    trainer.run()
+    judged = trainer.graphs.written(trainer.model).to_scipy().toarray()
+    assert np.allclose(judged, expected + np.eye(40), atol=1e-5)
+
+
+def test_many_given_edges_are_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(40, 6)).astype(np.float32))
+    np.save(tmp_path / "e.npy", rng.integers(0, 40, (400, 2)))
+    data = {
+        "source": "tables",
+        "features": str(tmp_path / "x.npy"),
+        "edges": str(tmp_path / "e.npy"),
+    }
+    run_pipeline(
+        make_config({"data": data, "train": {"steps": 1}}), tmp_path / "run", until="export"
+    )
+    graph, there = (
+        edges_matrix(Artifact.open(tmp_path / "run" / name)) for name in ("graph", "data")
+    )
+    assert (graph[there.nonzero()] == 1.0).all() and graph.nnz > there.nnz
+    page = (tmp_path / "run/report.html").read_text()
+    assert "kept with weight 1" in page and "a small weight" not in page
 
 
 def test_two_runs_give_the_same_graph(tmp_path):

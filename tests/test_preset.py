@@ -45,3 +45,17 @@ def test_what_was_said_stays():
 def test_choices(shape, kind, activation, context):
     learner = resolve(make_config(DATA), shape).learner
     assert (learner.kind, learner.activation, learner.context) == (kind, activation, context)
+
+
+@pytest.mark.parametrize(
+    ("links", "sets", "given"),
+    [
+        (49_990, [], None),
+        (50_000, [], "kept"),
+        (50_000, ["export.given=learned"], "learned"),
+        (50_000, ["knn.keep_given=false"], None),
+    ],
+)
+def test_many_given_edges_are_kept_as_they_are(links, sets, given):
+    shape = Shape(5000, 64, True, False, 1.0, links)
+    assert resolve(make_config(DATA, sets), shape).export.given == given

@@ -38,7 +38,7 @@ from gsl_scale.train.whole import WholeGraphs
 
 _POINTS = 15  # of a curve, at most, beside its start; each is a classifier trained
 _UNTRAINED = ("knn", "evaluate")
-_TRAINED = ("learner", "knn", "contrast", "anchor", "train", "evaluate")
+_TRAINED = ("learner", "knn", "contrast", "anchor", "train", "export", "evaluate")
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class _Bench:
         curve: list[list[float]] = []
         history = trainer.run(self._watch(trainer, curve) if ask.series == "curves" else _unwatched)
         return {
-            **self._classified(trainer.graphs.learned(trainer.model)),
+            **self._classified(trainer.graphs.written(trainer.model).normalised()),
             "steps": history.done,
             "loss": [list(pair) for pair in zip(history.step, history.loss, strict=True)],
             "curve": curve,
@@ -140,7 +140,9 @@ class _Bench:
         """Accuracy of the graph as it is, at some refreshes, with the classifier that validates
         best at the start."""
         graphs, model, seed = trainer.graphs, trainer.model, self.config.train.seed
-        start = classify(graphs.learned(model), self.features, self.task, self.choices, 1)
+        start = classify(
+            graphs.written(model).normalised(), self.features, self.task, self.choices, 1
+        )
         decay = start["weight_decay"]
         how = next(choice for choice in self.choices if choice.weight_decay == decay)
 
@@ -150,7 +152,9 @@ class _Bench:
         def watch(step: int) -> None:
             if step % apart and step < self.config.train.steps:
                 return
-            score = train_gcn(graphs.learned(model), self.features, self.task, how, seed)
+            score = train_gcn(
+                graphs.written(model).normalised(), self.features, self.task, how, seed
+            )
             curve.append([step, score.valid * 100, score.test * 100])
 
         watch(0)
@@ -174,8 +178,7 @@ class _Bench:
         graphs: dict[str, sp.csr_matrix] = {"kNN graph": knn}
         if self.given is not None:
             graphs = {"given graph": with_self_loops(self.given), **graphs}
-        learned = learned_graph(trainer.graphs.embed(trainer.model), trainer.graphs.sketch)
-        graphs["learned graph"] = learned.to_scipy()
+        graphs["learned graph"] = trainer.graphs.written(trainer.model).to_scipy()
         names = [str(name) for name in self.data.manifest.facts.get("classes", [])]
         before = knn if self.given is None else self.given
         groups = pick_nodes(self.task, names, classes, before)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from gsl_scale import progress
-from gsl_scale.config import Knn, Run
-from gsl_scale.export import cosine
+from gsl_scale.config import Config, Knn, Run
+from gsl_scale.export import Pairs, halves
 from gsl_scale.extend.neighbours import Search, similarities
 from gsl_scale.extend.rows import JoinedRows
 from gsl_scale.knn.neighbours import Ids
@@ -19,22 +19,23 @@ from gsl_scale.store.shards import ShardPlan
 
 
 def new_edges(
-    embeddings: JoinedRows, graph: EdgeTable, given: EdgeTable | None, knn: Knn, run: Run,
+    embeddings: JoinedRows, graph: EdgeTable, given: EdgeTable | None, config: Config,
     scratch: Path,
 ) -> Edges:  # fmt: skip
     """Both directions, in order. `graph`: the edges of the run; `given`: those of all nodes."""
+    knn, run = config.knn, config.run
     search = Search(embeddings, knn.k, run.batch)
     n, (total, _) = embeddings.num_old, embeddings.shape
     if search.affordable:
         src, dst = _near(search, graph)
     else:
         src, dst = _searched(embeddings, knn, run, scratch)
+    pairs = Pairs(np.unique(src * total + dst), total)
     if given is not None:
         one, other, _ = given.read(n, total)
-        src, dst = np.concatenate([src, one, other]), np.concatenate([dst, other, one])
-    src, dst = np.divmod(np.unique(src * total + dst), total)
-    half = cosine(embeddings, src, dst) * np.float32(0.5)  # the other half is the other end's
-    src, dst, half = src[half > 0], dst[half > 0], half[half > 0]
+        both = np.concatenate([one * total + other, other * total + one])
+        pairs = pairs.with_given(Pairs(np.unique(both), total))
+    src, dst, half = halves(embeddings, pairs, config.export)
     keys = np.concatenate([src * total + dst, dst * total + src])
     found, place = np.unique(keys, return_inverse=True)
     weight = np.bincount(place, np.concatenate([half, half]), len(found))

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from gsl_scale import progress
-from gsl_scale.config import Config, Knn, Learner, depends_on
+from gsl_scale.config import Config, Export, Knn, Learner, depends_on
 from gsl_scale.errors import NotAStoreError, StaleArtifactError, UserError
+from gsl_scale.export import BLOCKS as WRITTEN_FROM
 from gsl_scale.export import KIND as GRAPH
 from gsl_scale.export import export_stage
 from gsl_scale.extend.arrivals import Arrivals, read_arrivals
@@ -68,7 +69,8 @@ class Finished:
             name: type(getattr(config, name)).model_validate(facts["settings"][name])
             for name in BLOCKS
         }
-        self.config = config.model_copy(update=settled)
+        written = Export.model_validate(self.graph.manifest.facts.get("export", {}))
+        self.config = config.model_copy(update={**settled, "export": written})
 
     @property
     def trained(self) -> Trained:
@@ -198,9 +200,7 @@ def _write_embeddings(
         found, fitted = embed(trained, data, knn, first)
         embeddings = JoinedRows(run.embeddings.nodes("embeddings"), found.numpy())
         given = data.edges() if config.knn.keep_given and "edges" in data else None
-        edges = new_edges(
-            embeddings, run.graph.edges(), given, config.knn, config.run, draft.scratch()
-        )
+        edges = new_edges(embeddings, run.graph.edges(), given, config, draft.scratch())
         features = JoinedRows(run.data.nodes(), data.nodes().read(first))
         represented = represent(trained, features, run.graph.edges(), edges).numpy()
         for name, new in (("embeddings", found.numpy()), ("representations", represented)):
@@ -218,7 +218,7 @@ def _write_graph(
     run: Finished, data: Artifact, embeddings: Artifact, edges: Edges, folder: Path
 ) -> None:
     parents = {"data": data.manifest.content, "embeddings": embeddings.manifest.content}
-    wanted = depends_on(run.config, ["knn"])
+    wanted = depends_on(run.config, WRITTEN_FROM)
     with Draft(folder, GRAPH, data.manifest.plan, wanted, parents) as draft:
         shuffle = EdgeShuffle(draft, mirror=False)
         for _, old in run.graph.edges().parts():

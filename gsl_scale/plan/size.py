@@ -46,7 +46,9 @@ class Size:
 
     @property
     def shape(self) -> Shape:
-        return Shape(self.nodes, self.features, self.edges > 0, self.negative, self.nonzero)
+        return Shape(
+            self.nodes, self.features, self.edges > 0, self.negative, self.nonzero, self.edges
+        )
 
 
 def _counted(data: AnyData) -> Size:

@@ -13,6 +13,7 @@ import jinja2
 import numpy as np
 import yaml
 
+from gsl_scale.config import Export
 from gsl_scale.pipeline import STAGES
 from gsl_scale.report import provenance
 from gsl_scale.report.change import Change, compare, graph_before
@@ -104,6 +105,7 @@ def _summary(
         "change": change,
         "before": before,
         "keeps_given": "edges" in data and learned.facts["settings"]["knn"]["keep_given"],
+        "written": Export.model_validate(artifacts["graph"].manifest.facts.get("export", {})),
         "verdict": judge(facts, labels, seeds, splits["test"], splits["train"]),
         "labels": labels,
         "has_ids": "ids" in data,

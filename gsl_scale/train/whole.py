@@ -19,7 +19,7 @@ from gsl_scale.graph.sample import Block
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.finder import Finder
 from gsl_scale.knn.neighbours import Neighbours
-from gsl_scale.postprocess import Sketch, learned_graph
+from gsl_scale.postprocess import Sketch, learned_graph, reweighted
 from gsl_scale.ranks import ALONE
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import Edges
@@ -109,6 +109,14 @@ class WholeGraphs:
     def learned(self, model: Model) -> Graph:
         """The learned graph as it is now, normalised and without augmentation."""
         return learned_graph(self.embed(model), self.sketch).normalised()
+
+    @torch.no_grad()
+    def written(self, model: Model) -> Graph:
+        """The graph that the export stage would write, with self-loops."""
+        learned, settings = learned_graph(self.embed(model), self.sketch), self.config.export
+        if settings.given != "kept" and settings.share_of_new == 1.0:
+            return learned
+        return reweighted(learned, self._kept_edges, settings)
 
     @torch.no_grad()
     def represent(self, model: Model) -> Tensor:

@@ -43,7 +43,9 @@ def nodes() -> np.ndarray:
 
 @pytest.fixture
 def trial(tmp_path: Path, nodes: np.ndarray) -> Callable[..., Trial]:
-    def make(with_edges: bool = False, shards: int = 1, **learner: Any) -> Trial:
+    def make(
+        with_edges: bool = False, shards: int = 1, given: str | None = None, **learner: Any
+    ) -> Trial:
         np.save(tmp_path / "old.npy", nodes[:OLD])
         np.save(tmp_path / "new.npy", nodes[OLD:])
         data = {"source": "tables", "features": str(tmp_path / "old.npy")}
@@ -63,6 +65,7 @@ def trial(tmp_path: Path, nodes: np.ndarray) -> Callable[..., Trial]:
             "knn": {"k": 4},
             "learner": {"context": "none", "kind": "mlp", "width": 0, **learner},
             "train": {"steps": 3, "refresh": 2},
+            "export": {"given": given},
             "run": {"shards": shards, "batch": 7},
         }
         config = make_config(tree)

@@ -13,10 +13,14 @@ from gsl_scale.store.matrix import edges_matrix
 from tests.extend.conftest import NEW, OLD, Trial, artifacts
 
 
-@pytest.mark.parametrize("shards", [1, 3])
-@pytest.mark.parametrize("with_edges", [False, True])
-def test_new_edges_are_those_of_an_export_and_old_ones_stay(trial, tmp_path, with_edges, shards):
-    made = trial(with_edges, shards)
+@pytest.mark.parametrize(
+    ("with_edges", "shards", "given"),
+    [(False, 1, None), (False, 3, None), (True, 1, None), (True, 3, None), (True, 1, "kept")],
+)
+def test_new_edges_are_those_of_an_export_and_old_ones_stay(
+    trial, tmp_path, with_edges, shards, given
+):
+    made = trial(with_edges, shards, given)
     before = artifacts(made.folder)
     after = made.extend(tmp_path / "more")
     whole = made.extend(tmp_path / "renewed", renew=True)
@@ -26,6 +30,8 @@ def test_new_edges_are_those_of_an_export_and_old_ones_stay(trial, tmp_path, wit
     assert np.allclose(new[OLD:], all_anew[OLD:], atol=1e-6)
     assert np.allclose(new, new.T)
     assert (new[OLD:] > 0).any(axis=1).all()
+    there = edges_matrix(after["data"]).toarray() > 0 if with_edges else None
+    assert given is None or ((new[there] == 1).all() and (new[~there] <= 0.25).all())
     assert not np.allclose(all_anew[:OLD, :OLD], old)  # new nodes took the place of old ones
 
 
