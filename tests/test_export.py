@@ -13,15 +13,21 @@ from gsl_scale.store.matrix import edges_matrix
 from tests.reference import dense
 
 
+def tables(folder, num_edges):
+    """40 nodes, and edges between them if there are to be any."""
+    rng = np.random.default_rng(0)
+    np.save(folder / "x.npy", rng.normal(size=(40, 6)))
+    data = {"source": "tables", "features": str(folder / "x.npy")}
+    if num_edges:
+        np.save(folder / "e.npy", rng.integers(0, 40, (num_edges, 2)))
+        data["edges"] = str(folder / "e.npy")
+    return data
+
+
 @pytest.mark.parametrize("num_shards", [1, 3])
 @pytest.mark.parametrize("with_edges", [True, False])
 def test_is_the_learned_graph_of_the_embeddings(tmp_path, num_shards, with_edges):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "x.npy", rng.normal(size=(40, 6)))
-    np.save(tmp_path / "e.npy", rng.integers(0, 40, (50, 2)))
-    data = {"source": "tables", "features": str(tmp_path / "x.npy")}
-    if with_edges:
-        data["edges"] = str(tmp_path / "e.npy")
+    data = tables(tmp_path, 50 if with_edges else 0)
     tree = {
         "data": data,
         "knn": {"k": 4},
@@ -47,14 +53,7 @@ def test_is_the_learned_graph_of_the_embeddings(tmp_path, num_shards, with_edges
 @pytest.mark.parametrize("given", ["kept", "learned"])
 def test_given_edges_may_be_kept_and_new_ones_a_supplement(tmp_path, given, new):
     """The same embeddings, written in another way; and what a training judges is what is written."""
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "x.npy", rng.normal(size=(40, 6)).astype(np.float32))
-    np.save(tmp_path / "e.npy", rng.integers(0, 40, (50, 2)))
-    data = {
-        "source": "tables",
-        "features": str(tmp_path / "x.npy"),
-        "edges": str(tmp_path / "e.npy"),
-    }
+    data = tables(tmp_path, 50)
     tree = {"data": data, "knn": {"k": 4}, "train": {"steps": 2}, "run": {"shards": 3, "batch": 7}}
     run_pipeline(make_config(tree), tmp_path / "run", until="export")
     plain = edges_matrix(Artifact.open(tmp_path / "run/graph")).toarray()
@@ -77,14 +76,7 @@ def test_given_edges_may_be_kept_and_new_ones_a_supplement(tmp_path, given, new)
 
 
 def test_many_given_edges_are_kept(tmp_path):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "x.npy", rng.normal(size=(40, 6)).astype(np.float32))
-    np.save(tmp_path / "e.npy", rng.integers(0, 40, (400, 2)))
-    data = {
-        "source": "tables",
-        "features": str(tmp_path / "x.npy"),
-        "edges": str(tmp_path / "e.npy"),
-    }
+    data = tables(tmp_path, 400)
     run_pipeline(
         make_config({"data": data, "train": {"steps": 1}}), tmp_path / "run", until="export"
     )
