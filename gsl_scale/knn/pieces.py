@@ -21,6 +21,7 @@ from gsl_scale.memory import hand_back_memory
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import Edges, write_edge_part
 from gsl_scale.store.manifest import Part, write_durably
+from gsl_scale.store.mapped import mapped
 from gsl_scale.store.nodes import NodeTable
 from gsl_scale.store.parts import Parts
 
@@ -189,7 +190,7 @@ def settle(task: Task) -> Part:
     start, stop = plan.bounds(task.shard)
     found = _load(search.best_path(task.shard)).first(search.k)
     for shard in range(plan.num_shards):
-        made = np.load(search.offers_path(shard), mmap_mode="r")
+        made = mapped(search.offers_path(shard))
         found = accept(found, start, np.array(between(made, start, stop)))
     return _write(search, task.shard, found)
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.manifest import Part, Table, part_path
+from gsl_scale.store.mapped import let_go, mapped
 from gsl_scale.store.parts import Parts
 
 Ids = npt.NDArray[np.int64]
@@ -88,6 +89,7 @@ class LinkTable:
             starts, links = self._shards[shard]
             edges = slice(ends[mine.start], ends[mine.stop])
             found[edges] = links[np.repeat(starts[local], counts[mine]) + within[edges]]
+            let_go()
         return np.ascontiguousarray(found["dst"]), np.ascontiguousarray(found["value"])
 
     def _shared_out(self, nodes: Ids) -> Iterator[tuple[int, slice, Ids]]:
@@ -101,4 +103,4 @@ class LinkTable:
 
 
 def _map(folder: Path, part: Part) -> Any:
-    return np.load(part_path(folder, part), mmap_mode="r", allow_pickle=False)
+    return mapped(part_path(folder, part))

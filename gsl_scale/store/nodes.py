@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from gsl_scale.errors import CorruptError, InputError
 from gsl_scale.store.manifest import Part, Table, part_path
+from gsl_scale.store.mapped import let_go, mapped
 from gsl_scale.store.parquet import open_parquet, write_parquet
 from gsl_scale.store.parts import Parts
 
@@ -117,6 +118,7 @@ class NodeTable:
 
     def read(self, start: int = 0, stop: int | None = None) -> Rows:
         """Rows start .. stop-1: a view of the file if they lie in one shard."""
+        let_go()
         stop = self.shape[0] if stop is None else stop
         pieces = [
             self._map(part)[max(start - part.start, 0) : stop - part.start]
@@ -138,6 +140,7 @@ class NodeTable:
         ):
             here = nodes[first:last] - part.start
             np.take(self._map(part), here, axis=0, out=out[first:last], mode="clip")
+            let_go()
         return out
 
     def _map(self, part: Part) -> npt.NDArray[Any]:
@@ -148,20 +151,20 @@ class NodeTable:
     def _open(self, part: Part) -> npt.NDArray[Any]:
         path = part_path(self.folder, part)
         try:
-            mapped: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+            rows = mapped(path)
         except (OSError, ValueError) as error:
             if getattr(error, "errno", None) == errno.ENOMEM:
                 raise MemoryError(f"{path} cannot be mapped") from None
             raise CorruptError(
                 f"{path} cannot be read: {error}", next_step="Write the artifact again."
             ) from None
-        if mapped.shape != (part.rows, self.shape[1]) or mapped.dtype.kind not in "fiu":
+        if rows.shape != (part.rows, self.shape[1]) or rows.dtype.kind not in "fiu":
             raise CorruptError(
-                f"{path} holds {mapped.shape} of {mapped.dtype}, its manifest says "
+                f"{path} holds {rows.shape} of {rows.dtype}, its manifest says "
                 f"{(part.rows, self.shape[1])} numbers.",
                 next_step="Write the artifact again.",
             )
-        return mapped
+        return rows
 
 
 def read_columns(folder: Path, table: Table) -> pa.Table:

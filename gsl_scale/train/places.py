@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from gsl_scale.memory import hand_back_memory
 from gsl_scale.store.links import LinkTable
 from gsl_scale.store.manifest import write_durably
 from gsl_scale.store.nodes import NodeTable
@@ -21,7 +22,7 @@ from gsl_scale.store.nodes import NodeTable
 _LEVELS = 8  # cuts in half, one within the other
 _ROUNDS = 2  # of smoothing; more than two cut hardly fewer edges
 _SAMPLE = 20_000
-_AT_ONCE = 65_536
+_AT_ONCE = 16_384
 
 Vectors = npt.NDArray[np.float32]
 
@@ -33,6 +34,7 @@ def kept_places(path: Path, rows: NodeTable, links: LinkTable) -> npt.NDArray[np
         if before.shape == (links.num_nodes,) and before.dtype == np.int32:
             return np.array(before)
     found = places(rows, links)
+    hand_back_memory()
     packed = io.BytesIO()
     np.save(packed, found)
     write_durably(path, packed.getvalue())

@@ -221,6 +221,7 @@ class ShardedGraphs:
     def _new_sketch(self, model: Model, nearest: Artifact | None = None) -> None:
         """Embed, search unless the candidates are known, mirror, unite, weigh."""
         embeddings = self.embed(model)
+        hand_back_memory()  # there will be an index to hold
         config, kept = self.config, self._given if self.config.knn.keep_given else None
         last = self._folder("sketch")
         before = Artifact.open(last) if last.exists() else None
