@@ -1,4 +1,5 @@
-"""How everything grows: with workers (strong and weak), nodes, neighbours and columns.
+"""How everything grows: with workers (strong and weak), nodes, neighbours and columns, and with all
+of them at once.
 
 Each point is a run of the pipeline, measured stage by stage, each stage in a process of its own so
 that each has its own peak memory. Points take turns, so that a machine that slows down slows all of
@@ -23,10 +24,23 @@ from gsl_scale.bench.machine import about_machine
 from gsl_scale.bench.measured import measured, run_stage
 from gsl_scale.config import Config, SyntheticData, digest
 from gsl_scale.errors import ConfigError, GslError
+from gsl_scale.plan.fit import MIXED
 from gsl_scale.store.manifest import write_durably
 
 FILE_NAME = "scaling.json"
-SERIES = ("strong", "weak", "nodes", "neighbours", "columns")
+SERIES = ("strong", "weak", "nodes", "neighbours", "columns", MIXED)
+# Nodes, columns, neighbours, seeds and workers, all at once: what a plan is tested on.
+MIXTURES = (
+    (15_000, 200, 25, 2048, 0),
+    (30_000, 64, 15, 2048, 0),
+    (40_000, 96, 30, 1024, 0),
+    (70_000, 128, 8, 4096, 0),
+    (120_000, 48, 10, 2048, 0),
+    (150_000, 32, 12, 1024, 0),
+    (25_000, 128, 12, 2048, 2),
+    (60_000, 64, 6, 4096, 1),
+    (90_000, 96, 15, 2048, 2),
+)
 _JITTER = 400  # times of single steps that are kept
 _SHARDS = 8  # of runs on workers: more than there are of these
 
@@ -87,12 +101,21 @@ def _columns(config: Config, features: int) -> Config:
     return _with_data(config, {"features": features})
 
 
+def _mixed(config: Config, number: int) -> Config:
+    nodes, features, k, batch, workers = MIXTURES[number - 1]
+    contrast = config.contrast.model_copy(update={"batch": batch})
+    config = _neighbours(_columns(_nodes(config, nodes), features), k)
+    config = config.model_copy(update={"contrast": contrast})
+    return _on(config, workers) if workers else config
+
+
 _VARIED: dict[str, Callable[[Config, int], Config]] = {
     "strong": _strong,
     "weak": _weak,
     "nodes": _nodes,
     "neighbours": _neighbours,
     "columns": _columns,
+    MIXED: _mixed,
 }
 
 
@@ -100,7 +123,7 @@ def _synthetic(config: Config) -> SyntheticData:
     if not isinstance(config.data, SyntheticData):
         raise ConfigError(
             f"data.source is {config.data.source}; a graph that grows has to be made.",
-            "The series weak, nodes and columns change the graph itself.",
+            "The series weak, nodes, columns and mixed change the graph itself.",
             "Give a config with data.source: synthetic (configs/scaling.yaml), or ask for --series "
             "strong or neighbours only.",
         )

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from gsl_scale.bench.plots import Line, log_plot
+from gsl_scale.plan.fit import MIXED
 from gsl_scale.plan.render import amount, duration
 
 _STAGES = ("ingest", "knn", "step", "refresh", "anchor", "export")
+_COSTS = (*_STAGES, "memory of training")
 _VARIED = {
     "strong": "workers, the same graph",
     "weak": "workers, each with as many nodes and seeds",
@@ -35,6 +37,9 @@ def write_report(result: dict[str, Any], out: Path) -> list[Path]:
         lines += [*_table(series, points), ""]
         if line := _exponents(points):
             lines.append(f"{line}\n")
+    mixtures = [point for point in result["points"] if point["series"] == MIXED]
+    if mixtures:
+        lines += ["\n## mixed: all at once, which no plan is fitted to\n", *_mixed(mixtures), ""]
     (out / "scaling.md").write_text("\n".join(lines), encoding="utf-8")
     return [out / "scaling.md", *paths]
 
@@ -71,20 +76,35 @@ def efficiency(series: str, points: Points) -> list[float]:
 
 def _table(series: str, points: Points) -> list[str]:
     on_workers = series in ("strong", "weak")
-    memory = "rank.memory" if on_workers else "train.memory"
-    heads = ["at", *_STAGES, "memory of training"]
+    heads = ["at", *_COSTS]
     heads += ["seeds per second", "efficiency"] if on_workers else []
-    rows = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    efficient = efficiency(series, points)
-    for point, share in zip(points, efficient, strict=True):
-        cells = [f"{point['at']:,}"]
-        cells += [_cell(point, f"{stage}.seconds") for stage in _STAGES]
-        cells.append(_cell(point, memory))
+    rows = []
+    for point, share in zip(points, efficiency(series, points), strict=True):
+        row = [f"{point['at']:,}", *_costs(point)]
         if on_workers:
-            cells += [f"{point['facts']['batch'] / point['median']['step.seconds']:,.0f}"]
-            cells += [f"{share:.0%}"]
-        rows.append("| " + " | ".join(cells) + " |")
-    return rows
+            row += [f"{_speed(point, 'median'):,.0f}", f"{share:.0%}"]
+        rows.append(row)
+    return _lines(heads, rows)
+
+
+def _mixed(points: Points) -> list[str]:
+    rows = []
+    for point in points:
+        config, size = point["config"], point["size"]
+        settings = (config["knn"]["k"], config["contrast"]["batch"], config["run"]["workers"])
+        numbers = (size["nodes"], size["features"], *settings)
+        rows.append([*(f"{number:,}" for number in numbers), *_costs(point)])
+    return _lines(["nodes", "columns", "k", "seeds", "workers", *_COSTS], rows)
+
+
+def _costs(point: dict[str, Any]) -> list[str]:
+    memory = "rank.memory" if "rank.memory" in point["median"] else "train.memory"
+    return [*(_cell(point, f"{stage}.seconds") for stage in _STAGES), _cell(point, memory)]
+
+
+def _lines(heads: list[str], rows: list[list[str]]) -> list[str]:
+    made = [heads, ["---"] * len(heads), *rows]
+    return ["| " + " | ".join(cells) + " |" for cells in made]
 
 
 def _cell(point: dict[str, Any], quantity: str) -> str:

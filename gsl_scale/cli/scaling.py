@@ -21,7 +21,7 @@ def bench_scaling(
     ] = None,
     series: Annotated[
         list[str] | None,
-        typer.Option(help="strong, weak, nodes, neighbours or columns. Repeatable.  [all]"),
+        typer.Option(help="strong, weak, nodes, neighbours, columns or mixed. Repeatable.  [all]"),
     ] = None,
     workers: Annotated[Numbers, typer.Option(min=1, help="Of strong and weak.  [1, 2]")] = None,
     nodes: Annotated[
@@ -44,12 +44,14 @@ def bench_scaling(
     """Time, memory and disk as workers, nodes, neighbours and columns grow: JSON, table, plots.
 
     Real runs of the pipeline, stage by stage. gsl-scale plan --fit OUT/scaling.json learns from
-    them; gsl-scale submit CONFIG --bench scaling runs them on a cluster.
+    them, but for those that are mixed, on which it is tested; gsl-scale submit CONFIG --bench
+    scaling runs them on a cluster.
 
     Example: gsl-scale bench scaling --series nodes --nodes 20000 --nodes 50000 --out runs/grow
     """
-    from gsl_scale.bench.scaling import SERIES, measure
+    from gsl_scale.bench.scaling import MIXTURES, SERIES, measure
     from gsl_scale.bench.scaling_report import write_report
+    from gsl_scale.plan.fit import MIXED
 
     for name in series or ():
         if name not in SERIES:
@@ -61,6 +63,7 @@ def bench_scaling(
         "nodes": nodes or [20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000],
         "neighbours": k or [5, 10, 20, 40],
         "columns": dim or [32, 64, 128, 256],
+        MIXED: list(range(1, 1 + len(MIXTURES))),
     }
     asked = {name: sorted(set(points[name])) for name in series or SERIES}
     file = one_config(config, named or (None if config else Path("configs/scaling.yaml")))

@@ -1,9 +1,9 @@
 """Costs from measured runs, by non-negative least squares on relative errors. Bytes that a process
 has to hold count at least once in its memory.
 
-Of every series of three points or more the largest is held out: a plan is for what is larger than
-anything measured, so that is how it is tested. Kinds of work that no fitted point has keep no cost,
-and what needs them is not predicted.
+Of every series of three points or more the largest is held out, because a plan is for what is
+larger than anything measured; and so is the whole series of mixtures. Kinds of work that no fitted
+point has keep no cost, and what needs them is not predicted.
 """
 
 import json
@@ -20,6 +20,7 @@ from gsl_scale.plan.coefficients import Coefficients
 from gsl_scale.plan.size import Case, Size
 from gsl_scale.plan.work import Amounts, amounts, links_amounts
 
+MIXED = "mixed"  # the series that is not fitted
 _FLOORS = {"largest": 1.0}  # least costs; of other kinds of work 0
 # Most costs: no process holds more than 40 numbers of 8 bytes for every node beside its rows. Where
 # all points have as many nodes, nothing else tells them from what a process has anyway.
@@ -52,7 +53,9 @@ def _held_out(points: list[dict[str, Any]]) -> set[int]:
     held = set()
     for series in {one["series"] for one in points}:
         within = [number for number, one in enumerate(points) if one["series"] == series]
-        if len(within) >= _LEAST:
+        if series == MIXED:
+            held.update(within)
+        elif len(within) >= _LEAST:
             held.add(max(within, key=lambda number: float(points[number]["at"])))
     return held
 

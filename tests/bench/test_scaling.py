@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gsl_scale.bench.scaling import measure, variants
+from gsl_scale.bench.scaling import MIXTURES, measure, variants
 from gsl_scale.bench.scaling_report import efficiency, exponent, write_report
 from gsl_scale.config_file import load_config, make_config
 from gsl_scale.errors import ConfigError
@@ -24,6 +24,14 @@ def test_what_each_series_varies():
     assert found["neighbours"].knn.k == 5
     assert found["columns"].data.features == 32
     assert all(one.train.steps == one.train.refresh == 10 for one in found.values())
+
+
+def test_mixtures_vary_everything_at_once():
+    found = variants(load_config(BASE), {"mixed": [1, 7]}, 10, 1)
+    alone, shared = (one.config for one in found)
+    assert (alone.data.nodes, alone.data.features, alone.knn.k) == MIXTURES[0][:3]
+    assert (alone.contrast.batch, alone.run.workers) == MIXTURES[0][3:]
+    assert (shared.data.nodes, shared.run.workers) == (MIXTURES[6][0], 2)
 
 
 def test_a_graph_that_cannot_grow():
@@ -59,6 +67,9 @@ def test_a_short_run_of_it_all(tmp_path):
     names = {path.name for path in write_report(result, tmp_path)}
     assert names == {"scaling.md", "scaling-nodes.svg"}
     assert "| 2,000 |" in (tmp_path / "scaling.md").read_text()
+    point["series"] = "mixed"
+    write_report(result, tmp_path)
+    assert "| 2,000 | 16 | 10 | 256 | 0 |" in (tmp_path / "scaling.md").read_text()
 
 
 def points(series, seconds):

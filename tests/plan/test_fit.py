@@ -40,6 +40,16 @@ def test_known_costs_predict_what_was_held_out():
     assert all(cost >= 0 for terms in found.costs.values() for cost in terms.values())
 
 
+def test_mixtures_are_predicted_and_not_fitted():
+    body = runs()
+    body["points"][0] |= {"series": "mixed", "name": "mixed 1"}
+    body["points"][0]["median"]["step.seconds"] *= 100
+    _, rows = fit(body)
+    wrong = [row for row in rows if abs(row["error"]) > 1e-6]
+    assert [(row["point"], row["quantity"]) for row in wrong] == [("mixed 1", "step.seconds")]
+    assert all(row["held_out"] for row in rows if row["point"] == "mixed 1")
+
+
 def test_noise_in_is_noise_out_and_not_more():
     _, rows = fit(runs(noise=0.05))
     errors = [abs(row["error"]) for row in rows if row["quantity"] == "step.seconds"]
