@@ -61,7 +61,10 @@ def resolve(config: Config, shape: Shape) -> Config:
             "fanout": "all" if n < _SAMPLED else (4, 4),
         },
         "anchor": {"budget": 2 * k, "c": 10 if n < _SAMPLED else 100},
-        "train": {"steps": 300 if small else 600, "refresh": 20 if n < _SAMPLED else 100},
+        "train": {
+            "steps": (400 if shape.has_edges else 300) if small else 600,
+            "refresh": 20 if n < _SAMPLED else 100,
+        },
         "evaluate": {
             "hidden": 256 if n >= LARGE else 32,
             "layers": 3 if n >= LARGE else 2,

@@ -118,6 +118,7 @@ def build(task: Piece) -> Recall:
     index = ApproximateIndex.read(search.trained_path, start)
     for at in range(start, stop, _ROWS_AT_ONCE):
         index.add(unit_rows(rows.read(at, min(at + _ROWS_AT_ONCE, stop))))
+        hand_back_memory()  # FAISS has moved to a larger place, and left the old one
     size = min(search.sample, search.plan.num_nodes)
     nodes = np.sort(_rng().choice(search.plan.num_nodes, size, replace=False))
     k = min(search.k, stop - start - 1)

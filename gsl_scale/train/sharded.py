@@ -241,6 +241,7 @@ class ShardedGraphs:
             draft.shards(lambda shard: shards.mirror(found, self.plan, shard, scratch))
             draft.links(lambda shard: shards.union(found, kept, self.plan, shard, scratch))
         self._open("sketch")
+        hand_back_memory()
         self._keep_degrees(embeddings)
         hand_back_memory()  # steps need far less than a renewal of everything
 

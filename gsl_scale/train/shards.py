@@ -26,7 +26,7 @@ from gsl_scale.store.shards import ShardPlan
 Ids = npt.NDArray[np.int64]
 Vector = npt.NDArray[np.float32]
 CPU = torch.device("cpu")
-_AT_ONCE = 4096  # rows
+_AT_ONCE = 2048  # rows
 _HERE, _THERE = 1, 2  # from which end an edge was found
 
 
