@@ -96,12 +96,13 @@ class ShardedGraphs:
 
     def blend(self, model: Model) -> None:
         """Line 16: every shard of the anchor takes in a little of the learned graph."""
+        hand_back_memory()
         learned = self.learned(model)
         settings, old = self.config.anchor, self.anchor
         with self._draft("anchor") as draft:
             draft.links(
                 lambda shard: shards.blended(
-                    old, learned, settings.tau, settings.budget, self.plan, shard
+                    old, self.sketch, learned, settings.tau, settings.budget, self.plan, shard
                 )
             )
         self._open("anchor")
@@ -123,7 +124,10 @@ class ShardedGraphs:
 
         def of(shard: int) -> Vector:
             rows = shards.computed(
-                self.plan, shard, lambda nodes: shards.degrees(self.sketch, embeddings, nodes)
+                self.plan,
+                shard,
+                lambda nodes: shards.degrees(self.sketch, embeddings, nodes),
+                self.sketch,
             )
             return np.concatenate(list(rows)).ravel()
 
@@ -156,7 +160,7 @@ class ShardedGraphs:
 
     def _layer(self, name: str, dim: int, rows_of: Callable[[Ids], Tensor]) -> NodeTable:
         with SharedDraft(self.ranks, self.work / name, name, self.plan) as draft:
-            draft.rows(name, dim, rows_of)
+            draft.rows(name, dim, rows_of, self.sketch)
         return Artifact.open(self.work / name).nodes(name)
 
     @property

@@ -26,7 +26,7 @@ from gsl_scale.store.shards import ShardPlan
 Ids = npt.NDArray[np.int64]
 Vector = npt.NDArray[np.float32]
 CPU = torch.device("cpu")
-_AT_ONCE = 2048  # rows
+_AT_ONCE, _LINKS_AT_ONCE = 4096, 131_072  # rows, and links that are followed
 _HERE, _THERE = 1, 2  # from which end an edge was found
 
 
@@ -57,18 +57,26 @@ class ScaledRows:
         return Features(torch.from_numpy(rows).to(self.device), None)
 
 
-def in_steps(plan: ShardPlan, shard: int) -> Iterator[Ids]:
-    """The nodes of a shard, a few thousand at a time."""
+def in_steps(plan: ShardPlan, shard: int, along: LinkTable | None = None) -> Iterator[Ids]:
+    """The nodes of a shard, a few thousand at a time; `along` links, fewer where they have many."""
     start, stop = plan.bounds(shard)
-    for at in range(start, stop, _AT_ONCE):
-        yield np.arange(at, min(at + _AT_ONCE, stop))
+    nodes = np.arange(start, stop)
+    links = np.append(0, np.cumsum(along.degrees(nodes))) if along is not None else None
+    at = 0
+    while at < len(nodes):
+        end = at + _AT_ONCE
+        if links is not None:
+            most = int(np.searchsorted(links, links[at] + _LINKS_AT_ONCE, side="right")) - 1
+            end = min(end, max(most, at + 1))
+        yield nodes[at:end]
+        at = end
 
 
 def computed(
-    plan: ShardPlan, shard: int, rows_of: Callable[[Ids], Tensor]
+    plan: ShardPlan, shard: int, rows_of: Callable[[Ids], Tensor], along: LinkTable | None = None
 ) -> Iterator[npt.NDArray[np.float32]]:
     """What a function makes of the nodes of a shard, block by block, without gradient."""
-    for nodes in in_steps(plan, shard):
+    for nodes in in_steps(plan, shard, along):
         with torch.no_grad():
             yield rows_of(nodes).cpu().numpy()
 
@@ -142,12 +150,12 @@ def normalised(
 
 
 def blended(
-    anchor: LinkTable, learned: Callable[[Ids], tuple[Hop, Graph]], tau: float, budget: int,
-    plan: ShardPlan, shard: int,
+    anchor: LinkTable, sketch: LinkTable, learned: Callable[[Ids], tuple[Hop, Graph]],
+    tau: float, budget: int, plan: ShardPlan, shard: int,
 ) -> Rows:  # fmt: skip
     """A shard of the next anchor: tau of it, 1 - tau of the learned graph, the heaviest edges."""
     done = []
-    for nodes in in_steps(plan, shard):
+    for nodes in in_steps(plan, shard, sketch):
         around, graph = learned(nodes)
         shape = (len(nodes), plan.num_nodes)
         local = graph.to_scipy()

@@ -12,7 +12,7 @@ from gsl_scale.errors import ClaimedError
 from gsl_scale.ranks import Ranks
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.edges import Edges, edge_table, write_edge_part
-from gsl_scale.store.links import Rows, link_tables, write_links
+from gsl_scale.store.links import LinkTable, Rows, link_tables, write_links
 from gsl_scale.store.manifest import Part, Table
 from gsl_scale.store.nodes import rows_table, write_rows_part
 from gsl_scale.store.parts import Parts
@@ -51,11 +51,13 @@ class SharedDraft:
         """What is made of every shard, in order."""
         return [made for _, made in self._ranks.map(make, range(self._plan.num_shards))]
 
-    def rows(self, name: str, dim: int, rows_of: Callable[[Ids], Tensor]) -> None:
-        """Write a node table, computed from node numbers."""
+    def rows(
+        self, name: str, dim: int, rows_of: Callable[[Ids], Tensor], along: LinkTable | None = None
+    ) -> None:
+        """Write a node table, computed from node numbers, or `along` the links of the nodes."""
 
         def write(shard: int) -> Part:
-            blocks = shards.computed(self._plan, shard, rows_of)
+            blocks = shards.computed(self._plan, shard, rows_of, along)
             return write_rows_part(self.parts, name, shard, blocks, dim, "float32")
 
         self.add(name, rows_table(name, self.shards(write), dim, "float32"))
