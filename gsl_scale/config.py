@@ -145,10 +145,15 @@ class TablesData(DataBlock):
 class SyntheticData(DataBlock):
     """Communities with noisy features and edges, of any size, made as a stream."""
 
+    later: ClassVar[tuple[str, ...]] = (*DataBlock.later, "classes")
+
     source: Literal["synthetic"]
     nodes: int = Field(gt=1, description="how many nodes")
     features: int = Field(64, gt=0, description="numbers per node")
-    communities: int = Field(10, gt=0, description="classes; node i belongs to i mod this")
+    communities: int = Field(10, gt=0, description="node i belongs to i mod this")
+    classes: int | None = Field(
+        None, gt=0, description="labels; community j has label j mod this (every one its own)"
+    )
     degree: float = Field(10.0, ge=0, description="mean edges drawn per node; 0: no graph")
     mixing: float = Field(0.2, ge=0, le=1, description="share of edges that ignore communities")
     noise: float = Field(1.0, ge=0, description="feature noise against a community centre of 1")

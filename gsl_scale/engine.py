@@ -113,8 +113,9 @@ def engine(run: Run) -> Iterator[Engine]:
         address = os.environ.get("RAY_ADDRESS")
         if address is None:
             make_default_token()
-        # Without a dashboard nobody looks at Ray's own metrics, and gathering them takes time.
-        quiet = {"enable_metrics_collection": False}
+        # Without a dashboard nobody looks at Ray's own metrics, and gathering them takes time. At
+        # Ray's niceness of 15 every wink of its own processes stops a rank, and the others wait.
+        quiet = {"enable_metrics_collection": False, "worker_niceness": 0}
         here: dict[str, Any] = {"num_cpus": run.workers * threads, "_system_config": quiet}
         ray.init(
             address or "local",  # not whatever other Ray runs on this machine

@@ -24,17 +24,30 @@ ENVIRONMENT = {
 
 
 def keep_freed_memory() -> None:
-    if not sys.platform.startswith("linux"):
-        return
+    _set_malloc(0, 2**31 - 1, 64 << 20)
+
+
+def return_freed_memory() -> None:
+    """As glibc does by itself. What is kept lies in pieces between what is used: a GCN on a million
+    nodes held 9.8 GiB instead of 6.1."""
+    _set_malloc(65_536, 128 << 10, 128 << 10)
+    hand_back_memory()
+
+
+def _set_malloc(mmap_max: int, trim_threshold: int, top_pad: int) -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:  # musl has none
-        mallopt(_MMAP_MAX, 0)
-        mallopt(_TRIM_THRESHOLD, 2**31 - 1)
-        mallopt(_TOP_PAD, 64 << 20)
+    if sys.platform.startswith("linux") and mallopt is not None:  # musl has none
+        mallopt(_MMAP_MAX, mmap_max)
+        mallopt(_TRIM_THRESHOLD, trim_threshold)
+        mallopt(_TOP_PAD, top_pad)
 
 
 def hand_back_memory() -> None:
-    """Give what is freed by now to the kernel after all: once something large is over."""
+    """Give what is freed by now to the kernel after all: once something large is over. Arrow has a
+    heap of its own."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if sys.platform.startswith("linux") and trim is not None:
         trim(0)

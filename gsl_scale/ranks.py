@@ -5,6 +5,7 @@ and every rank sees all results. An error of one is raised in all, so that nobod
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -20,7 +21,7 @@ Result = TypeVar("Result")
 class Ranks(Engine, Protocol):
     rank: int
     size: int
-    exchanged: int  # bytes of the sums so far, gathered rows among them
+    exchanged: int  # bytes of the sums so far; of gathered rows half, as each goes one way only
 
     def lead(self, function: Callable[[], Result]) -> Result:
         """What the first rank makes, for all."""
@@ -28,13 +29,20 @@ class Ranks(Engine, Protocol):
 
     def sum(self, value: Tensor) -> Tensor: ...
 
-    def gather(self, mine: Tensor, total: int) -> Tensor:
-        """The rows of all ranks, with gradient; each has its slice of `total`."""
+    def gather(self, mine: Tensor, total: int) -> "Gathered":
+        """Begin to fetch the rows of all ranks; each has its slice of `total`."""
+        ...
+
+    def share(self, rows: Tensor) -> Tensor:
+        """This rank's slice of the sum over all ranks: how gradients of gathered rows go back."""
         ...
 
     def slice(self, total: int) -> slice:
         """This rank's share of `total` things in order."""
         ...
+
+
+Gathered = Callable[[], Tensor]  # waits until they are there
 
 
 class Alone(InProcess):
@@ -48,8 +56,11 @@ class Alone(InProcess):
     def sum(self, value: Tensor) -> Tensor:
         return value
 
-    def gather(self, mine: Tensor, total: int) -> Tensor:
-        return mine
+    def gather(self, mine: Tensor, total: int) -> Gathered:
+        return lambda: mine
+
+    def share(self, rows: Tensor) -> Tensor:
+        return rows
 
     def slice(self, total: int) -> slice:
         return slice(0, total)
@@ -102,12 +113,40 @@ class Together:
         self.exchanged += total.numel() * total.element_size()
         return total
 
-    def gather(self, mine: Tensor, total: int) -> Tensor:
-        gathered: Tensor = _Gather.apply(mine, total, self)  # type: ignore[no-untyped-call]
-        return gathered
+    def gather(self, mine: Tensor, total: int) -> Gathered:
+        counts = self._counts(total)
+        most = max(counts)
+        spare = mine.new_empty(most - len(mine), *mine.shape[1:])
+        told = torch.cat([mine, spare]) if len(spare) else mine.contiguous()
+        whole = mine.new_empty(self.size * most, *mine.shape[1:])
+        under_way = dist.all_gather_single(whole, told, async_op=True)
+        self.exchanged += total * whole[:1].nbytes // 2
+
+        def arrived() -> Tensor:
+            under_way.wait()
+            if min(counts) == most:
+                return whole
+            rows = whole.unflatten(0, (self.size, most))
+            return torch.cat([rows[rank, :count] for rank, count in enumerate(counts)])
+
+        return arrived
+
+    def share(self, rows: Tensor) -> Tensor:
+        counts = self._counts(len(rows))
+        mine = counts[self.rank]
+        told = rows.new_empty(self.size * mine, *rows.shape[1:])
+        dist.all_to_all_single(told, rows, [mine] * self.size, counts)
+        self.exchanged += rows.nbytes // 2
+        total: Tensor = told.unflatten(0, (self.size, mine)).sum(0)
+        return total
 
     def slice(self, total: int) -> slice:
         return slice(self.rank * total // self.size, (self.rank + 1) * total // self.size)
+
+    def _counts(self, total: int) -> list[int]:
+        """How long each rank's slice is; they differ by one at the most."""
+        ends = [rank * total // self.size for rank in range(self.size + 1)]
+        return [end - start for start, end in pairwise(ends)]
 
 
 def _raise_any(found: list[Any]) -> None:
@@ -116,18 +155,3 @@ def _raise_any(found: list[Any]) -> None:
             if getattr(one, "rank", 0) is None:
                 one.rank = rank  # type: ignore[attr-defined]
             raise one
-
-
-class _Gather(torch.autograd.Function):
-    """As a sum of slices among zeros, because slices may differ by a row."""
-
-    @staticmethod
-    def forward(ctx: Any, mine: Tensor, total: int, ranks: Together) -> Tensor:
-        ctx.ranks = ranks
-        whole = mine.new_zeros(total, *mine.shape[1:])
-        whole[ranks.slice(total)] = mine
-        return ranks.sum(whole)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.ranks.sum(grad)[ctx.ranks.slice(len(grad))], None, None

@@ -1,6 +1,5 @@
 """How the kNN stage grows with the number of nodes: time, memory, recall, and the exponent."""
 
-import multiprocessing
 import tempfile
 import time
 from pathlib import Path
@@ -8,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from gsl_scale.bench.apart import apart
+
 
 def measure(sizes: list[int], dim: int, k: int) -> dict[str, Any]:
     """Each size in a process of its own, so that each has its own peak memory."""
-    context = multiprocessing.get_context("spawn")
     points = []
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="gsl-bench-") as scratch:
-            with context.Pool(1) as pool:
-                pool.apply(_write, (scratch, size, dim))
-            with context.Pool(1) as pool:
-                points.append(pool.apply(_search, (scratch, size, k)))
+            apart(_write, scratch, size, dim)
+            points.append(apart(_search, scratch, size, k))
     seconds = [point["seconds"] for point in points]
     exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0] if len(sizes) > 1 else None
     return {"dim": dim, "k": k, "points": points, "exponent": exponent}

@@ -10,20 +10,18 @@ import json
 import shutil
 import statistics
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gsl_scale import __version__, progress
+from gsl_scale.bench.apart import apart
 from gsl_scale.bench.machine import about_machine
 from gsl_scale.bench.measured import measured, run_stage
 from gsl_scale.config import Config, SyntheticData, digest
-from gsl_scale.errors import ConfigError, GslError
+from gsl_scale.errors import ConfigError
 from gsl_scale.plan.fit import MIXED
 from gsl_scale.store.manifest import write_durably
 
@@ -180,23 +178,11 @@ def _kept(variant: Variant, stages: tuple[str, ...], repeat: int, out: Path) -> 
         work = out / "work"  # in `out`, which all nodes of a cluster see
         shutil.rmtree(work, ignore_errors=True)
         for stage in stages:
-            _apart(run_stage, variant.config, work, stage)
-        write_durably(path, json.dumps(_apart(measured, variant.config, work)))
+            apart(run_stage, variant.config, work, stage)
+        write_durably(path, json.dumps(apart(measured, variant.config, work)))
         shutil.rmtree(work, ignore_errors=True)
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
-
-
-def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
-    """In a process of its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        try:
-            return pool.submit(function, *arguments).result()
-        except BrokenProcessPool:
-            raise GslError(
-                "A measured process was killed, usually for lack of memory.",
-                next_step="Ask for smaller sizes; what is finished is kept.",
-            ) from None
 
 
 def _point(variant: Variant, records: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from gsl_scale.bench.plots import Line, log_plot
 from gsl_scale.plan.fit import MIXED
 from gsl_scale.plan.render import amount, duration
 
-_STAGES = ("ingest", "knn", "step", "refresh", "anchor", "export")
+_STAGES = ("ingest", "knn", "prepare", "step", "refresh", "anchor", "export")
 _COSTS = (*_STAGES, "memory of training")
 _VARIED = {
     "strong": "workers, the same graph",

@@ -1,6 +1,5 @@
 """A training step of ours beside one done the paper's way, on the same graph and batch."""
 
-import multiprocessing
 import statistics
 import tempfile
 import time
@@ -8,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gsl_scale.bench.apart import apart
 from gsl_scale.config import Config
 
 if TYPE_CHECKING:
@@ -25,14 +25,12 @@ def measure(config: Config, steps: int, paper_steps: int) -> dict[str, Any]:
         from gsl_scale.ingest.write import write_data
 
         write_data(config, Path(scratch) / "data")
-        context = multiprocessing.get_context("spawn")
         found = {}
         # The paper's learner is as wide as the features; narrowing it is part of our way.
         wide = config.model_copy(update={"learner": config.learner.model_copy(update={"width": 0})})
         told = zip(_WAYS, (steps, paper_steps), (config, wide), strict=True)
         for way, number, asked in told:
-            with context.Pool(1) as pool:
-                found[way] = pool.apply(_measure, (asked, f"{scratch}/data", way, number))
+            found[way] = apart(_measure, asked, f"{scratch}/data", way, number)
     ours, paper = (found[way] for way in _WAYS)
     return {
         "nodes": ours.pop("nodes"),
@@ -56,7 +54,8 @@ def _measure(config: Config, folder: str, way: str, steps: int) -> dict[str, Any
     from gsl_scale.train.whole import WholeGraphs
 
     prepare_process(config)
-    keep_freed_memory()
+    if way == "ours":  # products of blocks and what is kept of them would tear the heap to pieces
+        keep_freed_memory()
     data, scratch = Artifact.open(folder), Path(f"{folder}-{way}")
     config = resolve(config, Shape.of(data))
     sampled = way == "ours" and config.contrast.fanout != "all"

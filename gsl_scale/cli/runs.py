@@ -149,6 +149,7 @@ def reproduce(
         list[str] | None, typer.Option(help="A row, by its config's name. Repeatable.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Trainings per row: seeds 0, 1, ...")] = 5,
+    first_seed: Annotated[int, typer.Option(min=0, help="Begin with this seed instead.")] = 0,
     out: Annotated[Path, typer.Option(help="Finished cells are kept here.", parser=here)] = Path(
         "runs/reproduce"
     ),
@@ -163,7 +164,7 @@ def reproduce(
     from gsl_scale.evaluate.reproduce import reproduce as compute
     from gsl_scale.render import print_reproduction
 
-    table = compute(configs, out, seeds, only or [], sets or [])
+    table = compute(configs, out, range(first_seed, first_seed + seeds), only or [], sets or [])
     report(as_json, table, lambda: print_reproduction(table))
 
 

@@ -1,28 +1,43 @@
 """NT-Xent: a node's two projections should be more alike than those of different nodes (Eq. 12)."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from gsl_scale.graph.unit import unit_rows
-from gsl_scale.ranks import ALONE, Ranks
+from gsl_scale.ranks import ALONE, Gathered, Ranks
 
 _AT_ONCE = 128  # rows
 
 
-def nt_xent(
-    z_learner: Tensor, z_anchor: Tensor, temperature: float, ranks: Ranks = ALONE, total: int = 0
-) -> Tensor:
-    """Symmetric over the views; each row against all rows of the other view, itself included.
+def nt_xent(z_learner: Tensor, z_anchor: Tensor, temperature: float) -> Tensor:
+    """Symmetric over the views; each row against all rows of the other view, itself included."""
+    return contrasted(z_learner, Told.of(z_anchor), temperature)
 
-    Among several ranks, the rows are this rank's slice of the `total` of the batch. The value is
-    that of the whole batch; the gradients of all ranks add up to that of the whole batch.
-    """
-    columns = ranks.gather(unit_rows(z_anchor), total)
+
+@dataclass(frozen=True)
+class Told:
+    """Rows of a view of length 1: those of this rank, and of the whole batch, on their way."""
+
+    mine: Tensor
+    everyone: Gathered
+
+    @classmethod
+    def of(cls, projections: Tensor, ranks: Ranks = ALONE, total: int = 0) -> "Told":
+        """The rows are this rank's slice of the `total` of the batch."""
+        mine = unit_rows(projections)
+        return cls(mine, ranks.gather(mine.detach(), total))
+
+
+def contrasted(z_learner: Tensor, anchor: Told, temperature: float, ranks: Ranks = ALONE) -> Tensor:
+    """NT-Xent among ranks: the value is that of the whole batch; the gradients of all ranks add up
+    to that of the whole batch."""
     rows = unit_rows(z_learner) / temperature
-    loss: Tensor = _BothWays.apply(rows, columns, 1.0 / temperature, ranks)  # type: ignore[no-untyped-call]
+    columns = anchor.everyone()
+    loss: Tensor = _BothWays.apply(rows, anchor.mine, columns, 1.0 / temperature, ranks)  # type: ignore[no-untyped-call]
     return loss
 
 
@@ -35,7 +50,9 @@ class _BothWays(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, columns: Tensor, highest: float, ranks: Ranks) -> Tensor:
+    def forward(
+        ctx: Any, rows: Tensor, _: Tensor, columns: Tensor, highest: float, ranks: Ranks
+    ) -> Tensor:
         total = len(columns)
         first = ranks.slice(total).start
         power = rows.new_empty(len(rows), total)
@@ -50,12 +67,12 @@ class _BothWays(torch.autograd.Function):
         column_sums[:, total] = row_sums.log().sum() / 2 - same.sum()
         column_sums = ranks.sum(column_sums)
         column_sums, by_rows = column_sums[:, :total], column_sums[0, total]
-        ctx.first = first
+        ctx.first, ctx.ranks = first, ranks
         ctx.save_for_backward(rows, columns, power, row_sums, column_sums)
         return (by_rows + column_sums.log().sum() / 2) / total + highest
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         rows, columns, power, row_sums, column_sums = ctx.saved_tensors
         scale = grad / (2 * len(columns))
         by_row, by_column = scale / row_sums, scale / column_sums
@@ -65,7 +82,7 @@ class _BothWays(torch.autograd.Function):
             change.diagonal(ctx.first + some.start).sub_(2 * scale)
             torch.mm(change, columns, out=to_rows[some])
             to_columns.addmm_(change.t(), rows[some])
-        return to_rows, to_columns, None, None
+        return to_rows, ctx.ranks.share(to_columns), None, None, None
 
 
 def _blocks(num_rows: int) -> Iterator[slice]:

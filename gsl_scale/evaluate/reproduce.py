@@ -51,14 +51,14 @@ CLUSTERINGS = {
 
 
 def reproduce(
-    configs: Path, out: Path, seeds: int, only: list[str], sets: list[str]
+    configs: Path, out: Path, seeds: range, only: list[str], sets: list[str]
 ) -> list[dict[str, Any]]:
     """Compute what is missing; the table of everything that is there."""
     rows = [row for row in ROWS if not only or row.config in only]
-    with progress.track("reproduce", len(rows) * seeds) as advance:
+    with progress.track("reproduce", len(rows) * len(seeds)) as advance:
         cells = {row: [] for row in rows}  # type: dict[Row, list[dict[str, Any]]]
         for row in rows:
-            for seed in range(seeds):
+            for seed in seeds:
                 path = configs / f"{row.config}.yaml"
                 config = load_config(path, [*seeded(row.config, seed), *sets])
                 found = cell(row.config, config, out)

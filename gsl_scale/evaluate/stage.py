@@ -23,8 +23,8 @@ from gsl_scale.evaluate.smooth import smoothed
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.ingest.write import UNDAMAGED
-from gsl_scale.memory import hand_back_memory
-from gsl_scale.preset import Shape, resolve
+from gsl_scale.memory import hand_back_memory, return_freed_memory
+from gsl_scale.preset import LARGE, Shape, resolve
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft
 from gsl_scale.store.manifest import Manifest
@@ -56,6 +56,8 @@ def measure(
 ) -> tuple[dict[str, Any], npt.NDArray[np.int64]]:
     """Scores and figures; and the clusters, found without labels, that some of these refer to."""
     settings = resolve(config, Shape.of(data)).evaluate
+    if data.manifest.num_nodes >= LARGE:
+        return_freed_memory()  # training had kept it
     features = Features.of(data)
     representations = np.array(learned.nodes("representations").read())
     matrices = {"learned graph": edges_matrix(graph)}

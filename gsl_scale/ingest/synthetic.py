@@ -2,7 +2,7 @@
 
 Every block of nodes is drawn from its own counter-based stream, so block b of a graph of ten
 million nodes costs what block b of a small one does, and nothing but a block is in memory.
-Node i belongs to community i mod `communities`.
+Node i belongs to community i mod `communities`, which is its label unless `classes` are fewer.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def open_synthetic(data: SyntheticData) -> Source:
         features=lambda: _features(data),
         edges=(lambda: _edges(data)) if data.degree else None,
         labels=lambda: _labels(data),
-        facts={"classes": [str(c) for c in range(min(data.communities, data.nodes))]},
+        facts={"classes": [str(c) for c in range(min(_classes(data), data.nodes))]},
     )
 
 
@@ -74,4 +74,8 @@ def _labels(data: SyntheticData) -> Iterator[pa.Table]:
     for block, nodes in _blocks(data):
         drawn = _stream(data, _SPLIT, block).random(len(nodes))
         split = np.select([drawn < 0.1, drawn < 0.2], ["train", "valid"], "test")
-        yield labels_table(nodes % data.communities, split)
+        yield labels_table(nodes % data.communities % _classes(data), split)
+
+
+def _classes(data: SyntheticData) -> int:
+    return min(data.communities, data.classes or data.communities)

@@ -50,6 +50,13 @@ class ApproximateIndex:
         index.train(sample)
         return cls(index)
 
+    def reserve(self, rows: int) -> None:
+        """Room for so many. Without it FAISS doubles what it has when it is full, and copies."""
+        flat: Any = faiss.downcast_index(self._index.refine_index)
+        taken = flat.codes.size()
+        flat.codes.resize(rows * flat.code_size)
+        flat.codes.resize(taken)
+
     def add(self, rows: Rows) -> None:
         self._index.add(_even(rows))
 

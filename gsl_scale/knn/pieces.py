@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gsl_scale.knn.approximate import ApproximateIndex
 from gsl_scale.knn.exact import ExactIndex
@@ -21,7 +22,7 @@ from gsl_scale.memory import hand_back_memory
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.edges import Edges, write_edge_part
 from gsl_scale.store.manifest import Part, write_durably
-from gsl_scale.store.mapped import mapped
+from gsl_scale.store.mapped import let_go, mapped
 from gsl_scale.store.nodes import NodeTable
 from gsl_scale.store.parts import Parts
 
@@ -96,7 +97,7 @@ def train(search: Search) -> Part | None:
     rows, plan = search.rows(), search.plan
     chosen = np.sort(_rng().choice(plan.num_nodes, plan.training_rows, replace=False))
     old = None if search.centroids is None else np.load(search.centroids, allow_pickle=False)
-    index = ApproximateIndex.train(unit_rows(rows.rows(chosen)), plan, old)
+    index = ApproximateIndex.train(_unit(rows.rows(chosen)), plan, old)
     centroids, part = index.centroids, None
     if centroids is not None:
         path = search.parts.path("centroids", 0, "npy")
@@ -116,15 +117,16 @@ def build(task: Piece) -> Recall:
     rows = search.rows()
     start, stop = search.plan.bounds(piece)
     index = ApproximateIndex.read(search.trained_path, start)
+    index.reserve(stop - start)
     for at in range(start, stop, _ROWS_AT_ONCE):
-        index.add(unit_rows(rows.read(at, min(at + _ROWS_AT_ONCE, stop))))
-        hand_back_memory()  # FAISS has moved to a larger place, and left the old one
+        index.add(_unit(rows.read(at, min(at + _ROWS_AT_ONCE, stop))))
+        hand_back_memory()  # codes have moved to a larger place, and left the old one
     size = min(search.sample, search.plan.num_nodes)
     nodes = np.sort(_rng().choice(search.plan.num_nodes, size, replace=False))
     k = min(search.k, stop - start - 1)
     # In pieces, who is missed here cannot tell: the query may lie in another piece.
     told = search.plan.pieces == 1
-    gate = pass_gate(index, unit_rows(rows.rows(nodes)), nodes, k, search.recall, told)
+    gate = pass_gate(index, _unit(rows.rows(nodes)), nodes, k, search.recall, told)
     _write_index(index, path)
     del index
     hand_back_memory()
@@ -143,11 +145,12 @@ def answer(task: Task) -> Part | None:
         return None
     start, stop = search.parts.plan.bounds(task.shard)
     rows, index = search.rows(), _index(search, task.piece)
-    found = []
-    for at in range(start, stop, search.batch):
-        queries = unit_rows(rows.read(at, min(at + search.batch, stop)))
-        found.append(index.search(queries, at, search.width))
-    answers = joined(found, axis=0)
+
+    def some(at: int) -> Neighbours:
+        queries = _unit(rows.read(at, min(at + search.batch, stop)))
+        return index.search(queries, at, search.width)
+
+    answers = joined([some(at) for at in range(start, stop, search.batch)], axis=0)
     if search.plan.exact and search.plan.pieces == 1:
         return _write(search, task.shard, answers)
     _save(path, **answers._asdict())
@@ -214,18 +217,26 @@ def _index(search: Search, piece: int) -> ExactIndex | ApproximateIndex:
     return _read_index(search.index_path(piece), first, search.plan.device)
 
 
+def _unit(rows: npt.NDArray[Any]) -> Rows:
+    """A copy of length 1; beside an index there is no room for the pages that were read."""
+    unit = unit_rows(rows)
+    let_go(0)
+    return unit
+
+
 @lru_cache(maxsize=1)
 def _unit_piece(folder: Path, table: str, start: int, stop: int) -> Rows:
     rows = Artifact.open(folder).nodes(table)
     unit = np.empty((stop - start, rows.shape[1]), np.float32)
     for at in range(start, stop, _ROWS_AT_ONCE):
         end = min(at + _ROWS_AT_ONCE, stop)
-        unit[at - start : end - start] = unit_rows(rows.read(at, end))
+        unit[at - start : end - start] = _unit(rows.read(at, end))
     return unit
 
 
 @lru_cache(maxsize=1)
 def _read_index(path: Path, first: int, device: str) -> ApproximateIndex:
+    let_go(0)
     index = ApproximateIndex.read(path, first)
     index.place(device)
     return index

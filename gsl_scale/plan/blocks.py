@@ -77,11 +77,12 @@ def num_parameters(case: Case) -> int:
 
 def messages(case: Case) -> list[float]:
     """Bytes of each sum over the ranks in a step, in order: projections gathered, column sums and
-    loss of NT-Xent, the gradient of the projections, and the gradients of the model in buckets."""
+    loss of NT-Xent, the gradient of the projections, and the gradients of the model in buckets.
+    Projections and their gradients go one way only, which a sum of half their bytes takes."""
     if case.workers == 1:
         return []
     batch = min(case.config.contrast.batch, case.size.nodes)
-    projections = 4.0 * batch * case.config.contrast.projection
+    projections = 4.0 * batch * case.config.contrast.projection / 2
     gradients = 4.0 * num_parameters(case)
     rest = max(0.0, gradients - _FIRST_BUCKET)
     buckets = [min(gradients, _FIRST_BUCKET)]

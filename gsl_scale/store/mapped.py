@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-MOST = 768 << 20  # bytes of mapped files, those of libraries among them
+MOST = 480 << 20  # bytes of mapped files, those of libraries among them
 _PAGE = resource.getpagesize()
 _maps: "weakref.WeakSet[mmap.mmap]" = weakref.WeakSet()
 

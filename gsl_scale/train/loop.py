@@ -15,7 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from gsl_scale import progress
 from gsl_scale.config import Config
-from gsl_scale.contrast.loss import nt_xent
+from gsl_scale.contrast.loss import Told, contrasted
 from gsl_scale.errors import GslError
 from gsl_scale.memory import peak_bytes
 from gsl_scale.ranks import ALONE, Ranks
@@ -101,9 +101,12 @@ class Trainer(Generic[AnyGraphs]):
     def step(self, number: int, seeds: Tensor) -> float:
         """Lines 13 to 17: descent on one batch, and the anchor's update every c steps."""
         mine = self.graphs.arranged(seeds)[self.ranks.slice(len(seeds))].sort().values
-        learner, anchor = self._forward(self.graphs.batch(mine, number), number)
-        temperature = self.config.contrast.temperature
-        loss = nt_xent(learner, anchor, temperature, self.ranks, len(seeds))
+        learner, anchor = self._forward(
+            self.graphs.batch(mine, number),
+            number,
+            lambda projections: Told.of(projections, self.ranks, len(seeds)),
+        )
+        loss = contrasted(learner, anchor, self.config.contrast.temperature, self.ranks)
         value = float(loss.detach())
         if not np.isfinite(value):
             raise DivergedError(

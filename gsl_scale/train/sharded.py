@@ -241,6 +241,7 @@ class ShardedGraphs:
                 found = EdgeTable(draft.parts.folder, search.tables["edges"], self.num_nodes)
             else:
                 found = nearest.edges()
+            hand_back_memory()
             scratch = self.ranks.lead(draft.parts.scratch)
             draft.shards(lambda shard: shards.mirror(found, self.plan, shard, scratch))
             draft.links(lambda shard: shards.union(found, kept, self.plan, shard, scratch))

@@ -20,13 +20,14 @@ from gsl_scale.graph.weighted import Graph
 from gsl_scale.postprocess import weights_of
 from gsl_scale.store.edges import EdgeTable
 from gsl_scale.store.links import LinkTable, Rows
+from gsl_scale.store.mapped import mapped
 from gsl_scale.store.nodes import NodeTable
 from gsl_scale.store.shards import ShardPlan
 
 Ids = npt.NDArray[np.int64]
 Vector = npt.NDArray[np.float32]
 CPU = torch.device("cpu")
-_AT_ONCE, _LINKS_AT_ONCE = 4096, 131_072  # rows, and links that are followed
+_AT_ONCE, _LINKS_AT_ONCE = 4096, 65_536  # rows, and links that are followed
 _HERE, _THERE = 1, 2  # from which end an edge was found
 
 
@@ -95,25 +96,32 @@ def union(
     candidates: EdgeTable, given: EdgeTable | None, plan: ShardPlan, shard: int, scratch: Path
 ) -> Rows:
     """A shard of the sketch (`postprocess.Sketch`): second half of the shuffle."""
-    start, stop = plan.bounds(shard)
-    n = plan.num_nodes
-    own = candidates.read(start, stop)
-    ends = [((own.src - start) * n + own.dst, _HERE)]
+    bounds = plan.bounds(shard)
+    own = candidates.read(*bounds)
+    found = [(own.src, own.dst, _HERE)]
     for other in range(plan.num_shards):
-        pairs = np.load(_told_path(scratch, other, shard))
-        ends.append(((pairs[:, 0] - start) * n + pairs[:, 1], _THERE))
+        pairs = mapped(_told_path(scratch, other, shard))
+        found.append((pairs[:, 0], pairs[:, 1], _THERE))
     if given is not None:
-        edges = given.read(start, stop)  # both directions are stored
-        ends.append(((edges.src - start) * n + edges.dst, _HERE | _THERE))
-    ends.append((np.arange(stop - start) * (n + 1) + start, _HERE | _THERE))  # self-loops
-    found = np.concatenate([keys * 4 + end for keys, end in ends])
-    found.sort()
-    keys = found >> 2
+        edges = given.read(*bounds)  # both directions are stored
+        found.append((edges.src, edges.dst, _HERE | _THERE))
+    return _joined([_united(found, nodes, plan.num_nodes) for nodes in in_steps(plan, shard)])
+
+
+def _united(found: list[tuple[Ids, Ids, int]], nodes: Ids, num_nodes: int) -> Rows:
+    """Of a few nodes, each edge once; every column of sources in `found` is in order."""
+    start, stop = nodes[0], nodes[-1] + 1
+    ends = [((nodes - start) * num_nodes + nodes) * 4 + (_HERE | _THERE)]  # self-loops
+    for src, dst, end in found:
+        here = slice(*np.searchsorted(src, [start, stop]))
+        ends.append(((src[here] - start) * num_nodes + dst[here]) * 4 + end)
+    keyed = np.sort(np.concatenate(ends))
+    keys = keyed >> 2
     first = np.flatnonzero(np.diff(keys, prepend=-1))
-    known = np.bitwise_or.reduceat(found & 3, first)
-    src, dst = np.divmod(keys[first], n)
+    known = np.bitwise_or.reduceat(keyed & 3, first)
+    src, dst = np.divmod(keys[first], num_nodes)
     share = np.where(known == _HERE | _THERE, np.float32(1.0), np.float32(0.5))
-    return Rows(np.bincount(src, minlength=stop - start), dst, share)
+    return Rows(np.bincount(src, minlength=len(nodes)), dst, share)
 
 
 def _told_path(scratch: Path, teller: int, owner: int) -> Path:

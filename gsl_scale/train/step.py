@@ -1,6 +1,7 @@
 """One step of the method, beside the paper's Algorithm 1."""
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
@@ -46,21 +47,28 @@ class Model(nn.Module):
         self.encoder = Encoder(dim, contrast.hidden, contrast.representation, contrast.dropout)
         self.projector = projector(contrast.representation, contrast.projection)
 
-    def forward(self, batch: Batch, step: int) -> tuple[Tensor, Tensor]:
-        """The seeds' projections in the learner's view and in the anchor's."""
-        settings, seed = self.config.contrast, self.config.train.seed
+    def forward(
+        self,
+        batch: Batch,
+        step: int,
+        tell: Callable[[Tensor], Any] = lambda projections: projections,
+    ) -> tuple[Tensor, Any]:
+        """The seeds' projections in the learner's view and in the anchor's. The latter come first
+        and can be told to other ranks meanwhile."""
+        settings = self.config.contrast
+
+        # Lines 9 to 12, the anchor's view: augmented, encoded, projected.
+        anchor = tell(self._projected(batch.anchored(), ANCHOR, settings.mask_anchor, step))
 
         # Lines 7, 8: the learner's embeddings, then the post-processor: S = q(p(X, A)).
         embeddings = self.learner(batch.seen, batch.given)
         learned = batch.learned(embeddings)
 
-        # Lines 9 to 12: two views, augmented, encoded, projected.
-        projections = []
-        for view, block, masked in (
-            (LEARNER, learned, settings.mask_learner),
-            (ANCHOR, batch.anchored(), settings.mask_anchor),
-        ):
-            key = key_of(seed, step, view)
-            mask = feature_mask(block.features.shape[1], masked, key).to(learned.features.device)
-            projections.append(self.projector(self.encoder(block, mask, key)))
-        return projections[0], projections[1]
+        # Lines 9 to 12, the learner's view.
+        return self._projected(learned, LEARNER, settings.mask_learner, step), anchor
+
+    def _projected(self, block: Block, view: int, masked: float, step: int) -> Tensor:
+        key = key_of(self.config.train.seed, step, view)
+        mask = feature_mask(block.features.shape[1], masked, key).to(block.features.device)
+        projections: Tensor = self.projector(self.encoder(block, mask, key))
+        return projections

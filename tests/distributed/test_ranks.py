@@ -1,5 +1,6 @@
 """The same curve and the same graph on any number of workers, and after the loss of some."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -46,8 +47,12 @@ def test_lost_workers_and_a_lost_node(undisturbed, ray_here, tmp_path):
             done.append("killed")
             starve(pids(run, 2, 23)[0])
             done.append("starved")
-            home = node_of(ray_here, pids(run, 3, 33)[0])
+            rank = pids(run, 3, 33)[0]
+            home, processes = node_of(ray_here, rank), psutil.Process(rank).parent().children()
             ray_here.remove_node(home, allow_graceful=False)
+            for process in processes:  # go down with it, and do not wait until they notice
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
             done.append("node")
         except Exception as error:
             done.append(repr(error))

@@ -61,3 +61,11 @@ def test_several_blocks(tmp_path, monkeypatch):
 
 def test_no_graph():
     assert open_synthetic(synthetic(degree=0)).edges is None
+
+
+@pytest.mark.parametrize(("classes", "expected"), [(2, 2), (5, 5), (9, 5)])
+def test_communities_may_share_labels(classes, expected):
+    source = open_synthetic(synthetic(classes=classes))
+    labels = np.concatenate([table["label"].to_numpy() for table in source.labels()])
+    assert (labels == np.arange(3000) % 5 % expected).all()
+    assert source.facts["classes"] == [str(label) for label in range(expected)]

@@ -5,6 +5,7 @@ import pytest
 
 from gsl_scale.config import Knn, Run
 from gsl_scale.errors import ConfigError
+from gsl_scale.knn.approximate import ApproximateIndex
 from gsl_scale.knn.exact import all_neighbours
 from gsl_scale.knn.finder import Finder
 from gsl_scale.knn.gate import RecallError
@@ -67,6 +68,18 @@ def test_masses_of_one_vector_pass_the_gate():
     found = Finder(Knn(k=5, index="ivf", sample=100), Run())(np.ones((3000, 8), np.float32))
     assert np.allclose(found.similarity, 1, atol=1e-5)
     assert (found.ids != np.arange(3000)[:, None]).all()
+
+
+def test_vectors_stay_where_they_are_if_there_is_room():
+    rows = np.random.default_rng(0).normal(size=(3000, 8)).astype(np.float32)
+    plan = choose(3000, 8, Knn(k=5, index="IVF16,PQ4x4fs"), Run(), 0)
+    index = ApproximateIndex.train(rows, plan)
+    index.reserve(3000)
+    index.add(rows[:500])
+    address = index.rows.ctypes.data
+    index.add(rows[500:])
+    assert index.rows.ctypes.data == address
+    assert (index.rows == rows).all()
 
 
 def test_a_string_that_faiss_does_not_know_is_refused():
