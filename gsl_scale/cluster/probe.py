@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from gsl_scale.plan.size import Size
 
 MARK = "gsl-scale probe: "
-_SECONDS = 60.0
+# A node whose new worker does not come up starts another one after 60 seconds (Ray's
+# worker_register_timeout_seconds); that one should have time to answer, too.
+_SECONDS = 150.0
 
 
 @dataclass(frozen=True)
