@@ -26,7 +26,7 @@ from gsl_scale.store.mapped import let_go, mapped
 from gsl_scale.store.nodes import NodeTable
 from gsl_scale.store.parts import Parts
 
-_ROWS_AT_ONCE = 65_536
+_ROWS_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True)
@@ -116,17 +116,19 @@ def build(task: Piece) -> Recall:
         return Recall(**json.loads(record.read_text()))
     rows = search.rows()
     start, stop = search.plan.bounds(piece)
+    # Before there is an index: nodes that lie anywhere bring their whole neighbourhood into memory.
+    size = min(search.sample, search.plan.num_nodes)
+    nodes = np.sort(_rng().choice(search.plan.num_nodes, size, replace=False))
+    queries = _unit(rows.rows(nodes))
     index = ApproximateIndex.read(search.trained_path, start)
     index.reserve(stop - start)
     for at in range(start, stop, _ROWS_AT_ONCE):
         index.add(_unit(rows.read(at, min(at + _ROWS_AT_ONCE, stop))))
         hand_back_memory()  # codes have moved to a larger place, and left the old one
-    size = min(search.sample, search.plan.num_nodes)
-    nodes = np.sort(_rng().choice(search.plan.num_nodes, size, replace=False))
     k = min(search.k, stop - start - 1)
     # In pieces, who is missed here cannot tell: the query may lie in another piece.
     told = search.plan.pieces == 1
-    gate = pass_gate(index, _unit(rows.rows(nodes)), nodes, k, search.recall, told)
+    gate = pass_gate(index, queries, nodes, k, search.recall, told)
     _write_index(index, path)
     del index
     hand_back_memory()

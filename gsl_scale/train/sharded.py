@@ -136,6 +136,7 @@ class ShardedGraphs:
 
     def represent(self, model: Model) -> NodeTable:
         """The encoder's representations of all nodes, layer by layer."""
+        hand_back_memory()
         learned, encoder = self.learned(model), model.encoder
         hidden, width = encoder.weight_in.shape[1], encoder.weight_out.shape[1]
 
