@@ -49,7 +49,7 @@ def measured(config: Config, run: Path) -> dict[str, Any]:
         "graph.rows": manifests["graph"].tables["edges"].rows,
     }
     if on_workers:
-        found["rank.memory"] = max(max(one["peak_bytes"]) for one in rounds)
+        found["rank.memory"] = manifests["embeddings"].facts["peak_bytes"]
         found["driver.memory"] = manifests["embeddings"].peak_bytes
     else:
         found["knn.memory"] = manifests["knn"].peak_bytes

@@ -38,7 +38,7 @@ def measure(config: Config, workers: list[int], steps: int, repeats: int) -> dic
                 "seeds_per_second": statistics.median(speeds),
                 "spread": [min(speeds), max(speeds)],
                 "refresh_seconds": statistics.median(one["refresh_seconds"] for one in found),
-                "peak_bytes": max(max(one["peak_bytes"]) for one in found),
+                "peak_bytes": max(one["peak_bytes"] for one in found),
             }
         )
     for row in rows:
@@ -53,7 +53,7 @@ def _with(config: Config, workers: int, steps: int) -> Config:
 
 
 def _round(config: Config, start: Path) -> dict[str, Any]:
-    """What the journal says of one round of steps."""
+    """What the journal says of one round of steps; memory, of the whole training."""
     folder = start.parent / "run"
     shutil.copytree(start, folder)
     try:
@@ -61,13 +61,14 @@ def _round(config: Config, start: Path) -> dict[str, Any]:
         lines = (folder / FILE_NAME).read_text().splitlines()
         data = Artifact.open(folder / "data")
         batch = min(resolve(config, Shape.of(data)).contrast.batch, data.manifest.num_nodes)
-        return summed_up([json.loads(line) for line in lines], batch)
+        peak = Artifact.open(folder / "embeddings").manifest.facts["peak_bytes"]
+        return summed_up([json.loads(line) for line in lines], batch) | {"peak_bytes": peak}
     finally:
         shutil.rmtree(folder)
 
 
 def summed_up(events: list[dict[str, Any]], batch: int) -> dict[str, Any]:
-    """Of the round: its seeds and seconds without the first steps, its refresh, its memory."""
+    """Of the round: its seeds and seconds without the first steps, and its refresh."""
     steps = [one["seconds"] for one in events if one["event"] == "step"]
     counted = steps[min(WARM_UP, len(steps) - 1) :]
     (whole,) = (one for one in events if one["event"] == "round")
