@@ -75,6 +75,23 @@ def test_lost_workers_and_a_lost_node(undisturbed, ray_here, tmp_path):
     ]  # fmt: skip
 
 
+def test_a_worker_that_stands_still(undisturbed, ray_here, tmp_path):
+    """The others wait for it as long as the config says, and all go on from the last checkpoint."""
+    run, stopped = Run(tmp_path), []
+
+    def stop():
+        stopped.append(pids(run, 1, 13)[1])
+        os.kill(stopped[0], signal.SIGSTOP)
+
+    hand = threading.Thread(target=stop)
+    hand.start()
+    trained(tmp_path, settings(2, "run.timeout=30"))
+    hand.join()
+    assert [event["step"] for event in run.events("attempt")] == [0, REFRESH]
+    assert run.is_like(undisturbed)
+    assert not psutil.pid_exists(stopped[0])
+
+
 def test_a_loss_that_is_no_number_stops_all_workers(ray_here, tmp_path):
     config = settings(2, "train.learning_rate=1e30")
     with pytest.raises(DivergedError, match=r"The loss is nan at step \d+"):

@@ -15,9 +15,11 @@ import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor, nn
 
 from gsl_scale.config_file import load_config
+from gsl_scale.contrast.loss import nt_xent
 from gsl_scale.evaluate.classify import Task
 from gsl_scale.evaluate.watch import resolved
 from gsl_scale.graph.features import Features
+from gsl_scale.memory import keep_freed_memory
 from gsl_scale.store.matrix import edges_matrix
 from tests.conftest import ROOT
 from tests.reference.dense import normalise
@@ -65,13 +67,12 @@ class Method:
         rows = torch.sparse.mm(self.x, shown[:, None] * self.weight_in)
         hidden = F.dropout(torch.relu(graph @ rows + self.bias_in), 0.5)
         rows = graph @ (hidden @ self.weight_out) + self.bias_out
-        return F.normalize(self.project[1](torch.relu(self.project[0](rows))), dim=1)
+        projected: Tensor = self.project[1](torch.relu(self.project[0](rows)))
+        return projected
 
     def loss(self, anchor: Tensor) -> Tensor:
         z_l = self.view(self.learned(), MASKED["learner"])
-        scores = z_l @ self.view(anchor, MASKED["anchor"]).T / TEMPERATURE
-        own = torch.arange(len(scores))
-        return (F.cross_entropy(scores, own) + F.cross_entropy(scores.T, own)) / 2
+        return nt_xent(z_l, self.view(anchor, MASKED["anchor"]), TEMPERATURE)
 
 
 def judged(graph: Tensor, x: Tensor, task: Task, seed: int) -> tuple[float, float]:
@@ -109,6 +110,7 @@ def main() -> None:
     asked.add_argument("--seed", type=int, default=0)
     asked = asked.parse_args()
     torch.set_num_threads(1)
+    keep_freed_memory()
     torch.manual_seed(asked.seed)
     with resolved(load_config(ROOT / "configs" / "cora.yaml")) as (_, data):
         rows, task = Features.of(data).dense, Task.load(data)
