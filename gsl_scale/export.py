@@ -36,9 +36,12 @@ def export_stage(config: Config, data: Artifact, learned: Artifact, folder: Path
     parents = {"data": data.manifest.content, "embeddings": learned.manifest.content}
     plan = data.manifest.plan
     with Draft(folder, KIND, plan, depends_on(config, BLOCKS), parents) as draft:
-        candidates = draft.scratch() / "candidates"
-        search_knn(learned, candidates, knn, config.run, config={}, table="embeddings")
-        found = Artifact.open(candidates).edges()
+        if "candidates" in learned:  # training ended with a search
+            found = learned.edges("candidates")
+        else:
+            candidates = draft.scratch() / "candidates"
+            search_knn(learned, candidates, knn, config.run, config={}, table="embeddings")
+            found = Artifact.open(candidates).edges()
         shuffle = EdgeShuffle(draft, mirror=True, merge="sum")
         with progress.track("export", plan.num_nodes) as advance:
             for _, start, stop in plan:

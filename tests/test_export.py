@@ -24,20 +24,23 @@ def tables(folder, num_edges):
     return data
 
 
+@pytest.mark.parametrize("fanout", ["all", [2, 2]], ids=["in memory", "on disk"])
 @pytest.mark.parametrize("num_shards", [1, 3])
 @pytest.mark.parametrize("with_edges", [True, False])
-def test_is_the_learned_graph_of_the_embeddings(tmp_path, num_shards, with_edges):
+def test_is_the_learned_graph_of_the_embeddings(tmp_path, num_shards, with_edges, fanout):
     data = tables(tmp_path, 50 if with_edges else 0)
     tree = {
         "data": data,
         "knn": {"k": 4},
+        "contrast": {"fanout": fanout},
+        "learner": {"learning_rate": 0.1},
         "train": {"steps": 2},
         "run": {"shards": num_shards, "batch": 7},
     }
     run_pipeline(make_config(tree), tmp_path / "run", until="export")
-    embeddings = torch.from_numpy(
-        np.array(Artifact.open(tmp_path / "run/embeddings").nodes("embeddings").read())
-    )
+    learned = Artifact.open(tmp_path / "run/embeddings")
+    embeddings = torch.from_numpy(np.array(learned.nodes("embeddings").read()))
+    assert len(learned.edges("candidates")) == 40 * 4
     given = None
     if with_edges:
         given = torch.from_numpy(edges_matrix(Artifact.open(tmp_path / "run/data")).toarray())

@@ -45,9 +45,9 @@ class Neighbours(NamedTuple):
         similarity = np.where(own, np.float32(-np.inf), self.similarity)
         return Neighbours(np.where(own, NOBODY, self.ids), similarity)
 
-    def edges(self) -> Edges:
-        """Of nodes 0, 1, ..., weighed by similarity."""
-        src = np.repeat(np.arange(len(self.ids)), self.ids.shape[1])
+    def edges(self, first: int = 0) -> Edges:
+        """Of nodes first, first + 1, ..., weighed by similarity."""
+        src = np.repeat(first + np.arange(len(self.ids)), self.ids.shape[1])
         return Edges(src, self.ids.ravel(), self.similarity.ravel())
 
     def by_id(self) -> "Neighbours":

@@ -177,7 +177,7 @@ def _disk(
     stay = {
         "ingest": float(n) * d * width + found.get("edges.bytes", 0.0) + 2.0 * n,
         "knn": found.get("candidates.bytes", 0.0),
-        "train": 4.0 * n * (w + contrast.representation),
+        "train": 4.0 * n * (w + contrast.representation) + found.get("candidates.bytes", 0.0),
         "export": found.get("graph.bytes", 0.0),
         "evaluate": float(n),
     }
@@ -187,7 +187,7 @@ def _disk(
         # Two versions of each graph at a time, the search of a refresh, and layers at the end.
         "train": 2 * (graph + anchor) + n * (4.5 * w + 8.0) + 2 * answers + layers
         + (4.0 * n * w if case.sees_more else 0.0),
-        "export": n * (4.5 * w + 8.0) + 2 * answers + 20.0 * links,
+        "export": 20.0 * links,
         "evaluate": 0.0,
     }  # fmt: skip
     return stay, beside

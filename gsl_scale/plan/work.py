@@ -61,13 +61,7 @@ def _seconds(case: Case, links: float) -> dict[str, Amounts]:
             "weighed": links * w * share,
             "sorted": links * share,
         },
-        "export.seconds": {
-            "once": 1.0,
-            "started": started,
-            **_search(case, w),
-            "weighed": links * w,
-            "sorted": links,
-        },
+        "export.seconds": {"once": 1.0, "weighed": links * w, "sorted": links},
         "evaluate.seconds": _evaluate(case, links, n * k),
     }
 
@@ -152,7 +146,7 @@ def _memory(case: Case, links: float) -> dict[str, Amounts]:
         "rank.memory": {"base": 1.0, "largest": max(block, index), "nodes": 8.0 * n},
         # All in one process.
         "train.memory": {"base": 1.0, "largest": max(block, index, whole), "nodes": 8.0 * n},
-        "export.memory": {"base": 1.0, "largest": index, "shard": 20.0 * links / shards},
+        "export.memory": {"base": 1.0, "shard": 20.0 * links / shards},
         "evaluate.memory": {
             "base": 1.0,
             "graphs": 4.0 * n * d + 16.0 * (links + m),

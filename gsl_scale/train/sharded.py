@@ -20,7 +20,7 @@ from gsl_scale.knn.search import find_candidates
 from gsl_scale.memory import hand_back_memory
 from gsl_scale.ranks import Ranks
 from gsl_scale.store.artifact import Artifact
-from gsl_scale.store.edges import EdgeTable
+from gsl_scale.store.edges import EdgeTable, edge_table, write_edge_part
 from gsl_scale.store.links import LinkTable
 from gsl_scale.store.manifest import Part, Table
 from gsl_scale.store.nodes import NodeTable, rows_table, write_rows_part
@@ -181,8 +181,18 @@ class ShardedGraphs:
 
             parts = [part for _, part in self.ranks.map(copy, range(self.plan.num_shards))]
             tables[name] = rows_table(name, parts, dim, "float32")
+        tables["candidates"] = self._write_candidates(out)
         tables["context"] = self.ranks.lead(lambda: write_tensors(out, "context", self._fitted))
         return tables
+
+    def _write_candidates(self, out: Parts) -> Table:
+        """Those of the last refresh, which are of the embeddings as they are."""
+
+        def copy(shard: int) -> Part:
+            found = self._candidates.read(*self.plan.bounds(shard))
+            return write_edge_part(out, "candidates", shard, found)
+
+        return edge_table([part for _, part in self.ranks.map(copy, range(self.plan.num_shards))])
 
     def save(self) -> None:
         """Every version is on disk from the start."""

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 from torch import Tensor
@@ -22,7 +21,7 @@ from gsl_scale.knn.neighbours import Neighbours
 from gsl_scale.postprocess import Sketch, learned_graph, reweighted
 from gsl_scale.ranks import ALONE
 from gsl_scale.store.artifact import Artifact
-from gsl_scale.store.edges import Edges
+from gsl_scale.store.edges import Edges, edge_table, write_edge_part
 from gsl_scale.store.links import LinkTable, Rows
 from gsl_scale.store.manifest import Table
 from gsl_scale.store.matrix import edges_matrix
@@ -68,7 +67,7 @@ class WholeGraphs:
         self.versions = {"sketch": -1, "anchor": -1}
         self._work = work
         self._plan = ShardPlan.choose(self.num_nodes)
-        self.candidates: npt.NDArray[np.int64]
+        self.candidates: Neighbours
         self.sketch: Sketch
 
     @property
@@ -79,7 +78,7 @@ class WholeGraphs:
     def start(self, model: Model) -> None:
         """Learners start as the identity: without context they begin with the kNN graph."""
         plain = self.seen is self.features and self.config.learner.kind != "gnn"
-        self._set(self._nearest.ids if plain else self._find_candidates(model))
+        self._set(self._nearest if plain else self._find_candidates(model))
 
     def arranged(self, seeds: Tensor) -> Tensor:
         return seeds
@@ -91,9 +90,9 @@ class WholeGraphs:
         """New candidates for the embeddings as they are now; how many of them are old ones."""
         before = self.candidates
         self._set(self._find_candidates(model))
-        both = np.concatenate([before, self.candidates], axis=1)
+        both = np.concatenate([before.ids, self.candidates.ids], axis=1)
         both.sort(axis=1)
-        return float((both[:, 1:] == both[:, :-1]).sum() / before.size)
+        return float((both[:, 1:] == both[:, :-1]).sum() / before.ids.size)
 
     def blend(self, model: Model) -> None:
         """Line 16: the anchor takes in a little of the learned graph."""
@@ -134,6 +133,12 @@ class WholeGraphs:
             name: write_rows(out, name, [rows.numpy()], rows.shape[1], "float32")
             for name, rows in tables.items()
         }
+        written["candidates"] = edge_table(
+            [
+                write_edge_part(out, "candidates", shard, _candidate_edges(self.candidates, *ends))
+                for shard, *ends in out.plan
+            ]
+        )
         return written | {"context": write_tensors(out, "context", self._fitted)}
 
     def save(self) -> None:
@@ -145,7 +150,9 @@ class WholeGraphs:
             with SharedDraft(ALONE, folder, kind, self._plan) as draft:
                 draft.links(partial(_shard_of, graph, self._plan))
                 if kind == "sketch":
-                    draft.edges(partial(_candidate_edges, self.candidates, self._plan))
+                    draft.edges(
+                        lambda shard: _candidate_edges(self.candidates, *self._plan.bounds(shard))
+                    )
 
     def restore(self, model: Model, versions: dict[str, int]) -> None:
         assert self._work is not None
@@ -154,19 +161,20 @@ class WholeGraphs:
             Artifact.open(version_folder(self._work, kind, versions[kind]))
             for kind in ("sketch", "anchor")
         )
-        found = sketch.edges().read().dst if "edges" in sketch else self._nearest.ids
-        self._set(found.reshape(self.num_nodes, -1))
+        edges = sketch.edges().read() if "edges" in sketch else self._nearest.edges()
+        shape = (self.num_nodes, -1)
+        self._set(Neighbours(edges.dst.reshape(shape), edges.weight.reshape(shape)))
         counts, dst, value = LinkTable(anchor).rows(np.arange(self.num_nodes))
         indptr = np.append(0, np.cumsum(counts))
         shape = (self.num_nodes, self.num_nodes)
         self.anchor = Graph.from_scipy(sp.csr_matrix((value, dst, indptr), shape))
 
-    def _find_candidates(self, model: Model) -> npt.NDArray[np.int64]:
-        return self._find(self.embed(model).numpy()).ids
+    def _find_candidates(self, model: Model) -> Neighbours:
+        return self._find(self.embed(model).numpy())
 
-    def _set(self, candidates: npt.NDArray[np.int64]) -> None:
+    def _set(self, candidates: Neighbours) -> None:
         self.candidates = candidates
-        self.sketch = Sketch.from_candidates(candidates, self._kept_edges)
+        self.sketch = Sketch.from_candidates(candidates.ids, self._kept_edges)
 
 
 @dataclass(frozen=True)
@@ -205,8 +213,7 @@ def _shard_of(graph: Graph, plan: ShardPlan, shard: int) -> Rows:
     return Rows(np.diff(indptr), dst.numpy(), value.numpy())
 
 
-def _candidate_edges(candidates: npt.NDArray[np.int64], plan: ShardPlan, shard: int) -> Edges:
-    start, stop = plan.bounds(shard)
-    dst = np.sort(candidates[start:stop], axis=1)
-    src = np.repeat(np.arange(start, stop), dst.shape[1])
-    return Edges(src, dst.ravel(), np.ones(dst.size, np.float32))
+def _candidate_edges(candidates: Neighbours, start: int, stop: int) -> Edges:
+    """Of some nodes, in the order of a store."""
+    ids, similarity = candidates
+    return Neighbours(ids[start:stop], similarity[start:stop]).by_id().edges(start)

@@ -52,7 +52,7 @@ def test_the_same_seed_gives_the_same_result(kind):
 def test_the_first_learned_graph_is_the_knn_graph_of_the_features():
     start = trainer(learner__context="none")
     rows = start.graphs.features.dense
-    assert (start.graphs.candidates == all_neighbours(rows.numpy(), 5).ids).all()
+    assert (start.graphs.candidates.ids == all_neighbours(rows.numpy(), 5).ids).all()
     assert torch.equal(start.graphs.embed(start.model), rows)
 
 
