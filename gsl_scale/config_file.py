@@ -180,7 +180,9 @@ def _problem(item: Any, loc: tuple[str, ...], tree: dict[str, Any]) -> str:
         nearest = difflib.get_close_matches(source, DATA_BLOCKS, n=1)
         hint = f"; did you mean {nearest[0]}?" if nearest else ""
         return f"source {source!r} is none of: {', '.join(DATA_BLOCKS)}{hint}"
-    return f"{item['msg'].removeprefix('Value error, ')} (got {shown})"
+    problem = str(item["msg"]).removeprefix("Value error, ")
+    # Of keys that contradict each other the message names both; a whole block says no more.
+    return problem if isinstance(item.get("input"), dict) else f"{problem} (got {shown})"
 
 
 def _short(value: Any) -> str:

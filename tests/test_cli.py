@@ -53,6 +53,12 @@ def test_a_tour_with_the_default(gsl, tmp_path):
     assert metrics == json.loads((run / "metrics.json").read_text())
 
 
+def test_starting_over_and_rebuilding_a_part_contradict(gsl, tmp_path):
+    refused = gsl("run", QUICKSTART, "--out", tmp_path / "run", "--fresh", "--from", "train")
+    assert refused.code == 2 and "Give one of the two" in refused.err
+    assert not (tmp_path / "run").exists()
+
+
 def test_own_files(gsl, own_files):
     store = own_files / "store"
     done = gsl("ingest", "--features", own_files / "people.csv", "--edges", own_files / "knows.csv",

@@ -49,7 +49,7 @@ def test_a_later_key_is_in_a_digest_only_if_it_is_set():
 
 
 def test_edges_that_are_no_candidates_cannot_be_kept():
-    with pytest.raises(ConfigError, match="needs knn.keep_given=true"):
+    with pytest.raises(ConfigError, match="needs knn.keep_given=true\\n"):
         make_config(
             {"data": DIGITS},
             ["export.given=kept", "knn.keep_given=false"],

@@ -59,6 +59,11 @@ def run(
     """
     file = one_config(config, named)
     place = out or f"runs/{file.stem}"
+    if fresh and first:
+        raise UserError(
+            f"--fresh starts over from {FIRST}, --from {first} keeps what comes before {first}.",
+            next_step="Give one of the two.",
+        )
     start = FIRST if fresh else first
     _run(load_config(file, sets or ()), place, as_json, first=start, until=until)
 
