@@ -14,11 +14,11 @@ from gsl_scale.config import Learner
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.knn.neighbours import Neighbours
+from gsl_scale.memory import columns_at_once
 from gsl_scale.postprocess import Sketch, learned_graph
 
 _RESTART = 0.1  # of the diffusion that weighs a manifold's directions
 _TOPICS_BESIDE_WORDS = 0.7
-_NUMBERS, _FEWEST = 1 << 25, 16  # smoothed at a time; columns of them, at least
 _ROUNDS = 20  # of subspace iteration, two steps each
 
 
@@ -79,7 +79,7 @@ def smoothed(rows: Tensor, graph: Graph, hops: int, restart: float) -> Tensor:
     """
     unit = F.normalize(rows, dim=1)
     whole = torch.empty_like(unit)
-    columns = max(_FEWEST, _NUMBERS // len(rows))  # some at a time, where all take much memory
+    columns = columns_at_once(len(rows))
     for some, out in zip(unit.split(columns, 1), whole.split(columns, 1), strict=True):
         own = some.contiguous()
         found = own

@@ -53,6 +53,11 @@ def hand_back_memory() -> None:
         trim(0)
 
 
+def columns_at_once(num_nodes: int) -> int:
+    """Of all nodes, where all columns would take much memory: 2^25 numbers, or 16 columns."""
+    return max(16, (1 << 25) // num_nodes)
+
+
 def peak_bytes() -> int:
     """The most memory this process has held.
 

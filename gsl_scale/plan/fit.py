@@ -17,6 +17,7 @@ from scipy.optimize import lsq_linear
 from gsl_scale.config_file import make_config
 from gsl_scale.errors import InputError
 from gsl_scale.plan.coefficients import Coefficients
+from gsl_scale.plan.forecast import rounds
 from gsl_scale.plan.size import Case, Size
 from gsl_scale.plan.work import Amounts, amounts, links_amounts
 
@@ -136,7 +137,7 @@ def _solve(quantity: str, points: list[tuple[Point, dict[str, Amounts]]]) -> dic
 
 def compared(coefficients: Coefficients, point: Point) -> list[dict[str, Any]]:
     """A row per quantity: measured, predicted, and the error of the prediction."""
-    predicted = coefficients.predict(point.case)
+    predicted = _with_whole(point.case, coefficients.predict(point.case))
     return [
         {
             "point": point.name,
@@ -146,6 +147,24 @@ def compared(coefficients: Coefficients, point: Point) -> list[dict[str, Any]]:
             "error": predicted[quantity] / value - 1.0,
             "held_out": point.held_out,
         }
-        for quantity, value in point.measured.items()
+        for quantity, value in _with_whole(point.case, point.measured).items()
         if quantity in predicted and value > 0
     ]
+
+
+def _with_whole(case: Case, found: dict[str, float]) -> dict[str, float]:
+    """Also what the whole run takes, without its evaluation: time, and the most memory of a
+    process. Only where every stage is known."""
+    refreshes, blends = rounds(case)
+    times = {"step": case.config.train.steps, "refresh": refreshes, "anchor": blends}
+    times |= dict.fromkeys(("ingest", "knn", "prepare", "export"), 1)
+    # Of workers, memory is measured in training only.
+    stages = ("ingest", "rank") if case.config.run.workers else ("ingest", "knn", "train", "export")
+    whole = dict(found)
+    if all(f"{part}.seconds" in found for part in times):
+        whole["run.seconds"] = sum(
+            number * found[f"{part}.seconds"] for part, number in times.items()
+        )
+    if all(f"{stage}.memory" in found for stage in stages):
+        whole["run.memory"] = max(found[f"{stage}.memory"] for stage in stages)
+    return whole

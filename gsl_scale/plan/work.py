@@ -8,12 +8,14 @@ import math
 
 from gsl_scale.config import AUTO
 from gsl_scale.knn.plan import is_exact
+from gsl_scale.memory import columns_at_once
 from gsl_scale.plan.blocks import Step, messages
 from gsl_scale.plan.size import Case
 from gsl_scale.store.shards import ShardPlan
 
 Amounts = dict[str, float]
-_KEPT, _COPIES = 3, 4  # of the rows of a batch; of all rows, while they are smoothed
+_KEPT = 3  # of the rows of a batch
+_WHOLE, _PASSED = 3, 4  # of all rows, while they are smoothed; of the columns at work then
 _GROWTH = 1.2  # of an approximate search with nodes: `gsl-scale bench growth` found 1.21
 
 
@@ -136,7 +138,8 @@ def _memory(case: Case, links: float) -> dict[str, Amounts]:
     rows = (step.learner.inputs + step.anchor.inputs) * max(d, case.config.contrast.hidden)
     # With gradients and what the backward pass needs.
     block = _KEPT * 4 * (rows + step.around * w) + 12 * step.seeds * step.batch
-    whole = _COPIES * 4.0 * n * d + 32.0 * m if case.sees_more else 0.0
+    at_work = min(d, columns_at_once(n))
+    whole = 4.0 * n * (_WHOLE * d + _PASSED * at_work) + 32.0 * m if case.sees_more else 0.0
     index = index_bytes(case, w)
     hidden = 4.0 * n * settings.hidden * settings.layers
     return {

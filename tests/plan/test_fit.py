@@ -45,9 +45,24 @@ def test_mixtures_are_predicted_and_not_fitted():
     body["points"][0] |= {"series": "mixed", "name": "mixed 1"}
     body["points"][0]["median"]["step.seconds"] *= 100
     _, rows = fit(body)
-    wrong = [row for row in rows if abs(row["error"]) > 1e-6]
-    assert [(row["point"], row["quantity"]) for row in wrong] == [("mixed 1", "step.seconds")]
+    wrong = [(row["point"], row["quantity"]) for row in rows if abs(row["error"]) > 1e-6]
+    assert wrong == [("mixed 1", "step.seconds"), ("mixed 1", "run.seconds")]
     assert all(row["held_out"] for row in rows if row["point"] == "mixed 1")
+
+
+def test_a_whole_run_is_the_sum_of_its_stages_and_the_most_of_their_memory():
+    body = runs()
+    _, rows = fit(body)
+    first, found = body["points"][0], body["points"][0]["median"]
+    told = {row["quantity"]: row["measured"] for row in rows if row["point"] == first["name"]}
+    train, c = first["config"]["train"], first["config"]["anchor"]["c"]
+    often = {"step": train["steps"], "refresh": train["steps"] // train["refresh"],
+             "anchor": train["steps"] // c, "ingest": 1, "knn": 1, "prepare": 1, "export": 1}  # fmt: skip
+    seconds = sum(number * found[f"{part}.seconds"] for part, number in often.items())
+    assert told["run.seconds"] == pytest.approx(seconds)
+    assert told["run.memory"] == max(
+        found[f"{stage}.memory"] for stage in ("ingest", "knn", "train", "export")
+    )
 
 
 def test_noise_in_is_noise_out_and_not_more():
