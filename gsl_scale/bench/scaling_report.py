@@ -7,7 +7,7 @@ import numpy as np
 
 from gsl_scale.bench.plots import Line, log_plot
 from gsl_scale.plan.fit import MIXED
-from gsl_scale.plan.render import amount, duration
+from gsl_scale.plan.render import amount, duration, markdown
 
 _STAGES = ("ingest", "knn", "prepare", "step", "refresh", "anchor", "export")
 _COSTS = (*_STAGES, "memory of training")
@@ -34,12 +34,12 @@ def write_report(result: dict[str, Any], out: Path) -> list[Path]:
         path.write_text(_plot(series, what, points), encoding="utf-8")
         paths.append(path)
         lines += [f"\n## {series}: over {what}\n", f"![{series}]({path.name})\n"]
-        lines += [*_table(series, points), ""]
+        lines.append(_table(series, points))
         if line := _exponents(points):
             lines.append(f"{line}\n")
     mixtures = [point for point in result["points"] if point["series"] == MIXED]
     if mixtures:
-        lines += ["\n## mixed: all at once, which no plan is fitted to\n", *_mixed(mixtures), ""]
+        lines += ["\n## mixed: all at once, which no plan is fitted to\n", _mixed(mixtures)]
     (out / "scaling.md").write_text("\n".join(lines), encoding="utf-8")
     return [out / "scaling.md", *paths]
 
@@ -74,7 +74,7 @@ def efficiency(series: str, points: Points) -> list[float]:
     return found
 
 
-def _table(series: str, points: Points) -> list[str]:
+def _table(series: str, points: Points) -> str:
     on_workers = series in ("strong", "weak")
     heads = ["at", *_COSTS]
     heads += ["seeds per second", "efficiency"] if on_workers else []
@@ -84,27 +84,22 @@ def _table(series: str, points: Points) -> list[str]:
         if on_workers:
             row += [f"{_speed(point, 'median'):,.0f}", f"{share:.0%}"]
         rows.append(row)
-    return _lines(heads, rows)
+    return markdown(heads, rows)
 
 
-def _mixed(points: Points) -> list[str]:
+def _mixed(points: Points) -> str:
     rows = []
     for point in points:
         config, size = point["config"], point["size"]
         settings = (config["knn"]["k"], config["contrast"]["batch"], config["run"]["workers"])
         numbers = (size["nodes"], size["features"], *settings)
         rows.append([*(f"{number:,}" for number in numbers), *_costs(point)])
-    return _lines(["nodes", "columns", "k", "seeds", "workers", *_COSTS], rows)
+    return markdown(["nodes", "columns", "k", "seeds", "workers", *_COSTS], rows)
 
 
 def _costs(point: dict[str, Any]) -> list[str]:
     memory = "rank.memory" if "rank.memory" in point["median"] else "train.memory"
     return [*(_cell(point, f"{stage}.seconds") for stage in _STAGES), _cell(point, memory)]
-
-
-def _lines(heads: list[str], rows: list[list[str]]) -> list[str]:
-    made = [heads, ["---"] * len(heads), *rows]
-    return ["| " + " | ".join(cells) + " |" for cells in made]
 
 
 def _cell(point: dict[str, Any], quantity: str) -> str:

@@ -83,15 +83,46 @@ def print_basis(coefficients: Coefficients, gpus: int = 0) -> None:
         out.print("No GPU has been measured: times are those of CPU workers.", style="yellow")
 
 
+_WHOLE = ("run.seconds", "run.memory")
+_TOLD = ("measured", "predicted", "error")
+
+
 def fit_table(rows: list[dict[str, Any]]) -> str:
-    """In Markdown, an error per row."""
-    lines = ["| point | quantity | measured | predicted | error | |", "|---|---|---|---|---|---|"]
+    """In Markdown, a line per measured run: what it took as a whole, then the error of each
+    quantity."""
+    runs: dict[str, dict[str, Any]] = {}
     for row in rows:
-        told = "held out" if row["held_out"] else "fitted"
-        cells = [amount(row["quantity"], row[name]) for name in ("measured", "predicted")]
-        cells = [row["point"], row["quantity"], *cells, f"{row['error']:+.0%}", told]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        runs.setdefault(row["point"], {})[row["quantity"]] = row
+    quantities = list(dict.fromkeys(row["quantity"] for row in rows))
+    parts = [name for name in quantities if name not in _WHOLE]
+    heads = ["run", "", *(f"{name.split('.')[1]}, {told}" for name in _WHOLE for told in _TOLD)]
+    whole = [
+        [*_named(name, run), *(cell for quantity in _WHOLE for cell in _told(run.get(quantity)))]
+        for name, run in runs.items()
+    ]
+    errors = [
+        [*_named(name, run), *(_told(run.get(quantity))[-1] for quantity in parts)]
+        for name, run in runs.items()
+    ]
+    return f"{markdown(heads, whole)}\n{markdown(['run', '', *parts], errors)}"
+
+
+def _named(name: str, run: dict[str, Any]) -> list[str]:
+    held_out = next(iter(run.values()))["held_out"]
+    return [name, "held out" if held_out else "fitted"]
+
+
+def _told(row: dict[str, Any] | None) -> list[str]:
+    if row is None:
+        return ["–"] * len(_TOLD)
+    values = (amount(row["quantity"], row[name]) for name in _TOLD[:2])
+    return [*values, f"{row['error']:+.0%}"]
+
+
+def markdown(heads: list[str], rows: list[list[str]]) -> str:
+    """A table."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def print_fit(coefficients: Coefficients, rows: list[dict[str, Any]]) -> None:

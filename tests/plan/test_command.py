@@ -54,13 +54,14 @@ def test_a_simulation_says_that_it_is_one(gsl, known):
 
 def test_from_measured_runs_to_a_plan(gsl, tmp_path):
     (tmp_path / "scaling.json").write_text(json.dumps(runs()))
-    done = gsl("plan", "--fit", tmp_path / "scaling.json", "--to", tmp_path / "fitted.json")
+    fitted, table = tmp_path / "fitted.json", tmp_path / "fit.md"
+    done = gsl("plan", "--fit", tmp_path / "scaling.json", "--to", fitted, "--table", table)
     assert done.code == 0
     assert "held out" in done.out
-    assert (
-        gsl("plan", SYNTHETIC, "--memory", 512, "--coefficients", tmp_path / "fitted.json").code
-        == 0
-    )
+    lines = table.read_text().splitlines()
+    assert sum(line.startswith("| nodes 500000 | held out | ") for line in lines) == 2
+    assert all(line.count("+0%") + line.count("-0%") == 2 for line in lines[2:11])
+    assert gsl("plan", SYNTHETIC, "--memory", 512, "--coefficients", fitted).code == 0
 
 
 def test_the_shipped_costs(gsl):
