@@ -115,7 +115,18 @@ def _exponents(points: Points) -> str:
         power = exponent(points, f"{stage}.seconds")
         if power is not None and points[0]["series"] in ("nodes", "neighbours", "columns"):
             told.append(f"{stage} {power:.2f}")
-    return f"Times grow with the power of: {', '.join(told)}." if told else ""
+    if not told:
+        return ""
+    trained = [{"at": one["at"], "median": {"train": _training(one)}} for one in points]
+    told.append(f"training as a whole {exponent(trained, 'train'):.2f}")
+    return f"Times grow with the power of: {', '.join(told)}."
+
+
+def _training(point: dict[str, Any]) -> float:
+    """Seconds of the stage: one round, with one refresh and one update of the anchor."""
+    found, steps = point["median"], point["config"]["train"]["steps"]
+    once = sum(found[f"{part}.seconds"] for part in ("prepare", "refresh", "anchor"))
+    return float(once + steps * found["step.seconds"])
 
 
 def _plot(series: str, what: str, points: Points) -> str:

@@ -1,7 +1,8 @@
 """The paper's own learner for Cora, a parameter for every pair of nodes, on dense matrices.
 
 Not part of gsl_scale, whose learners are metric ones: it is here to see what the decay of the
-anchor does to such a learner (`docs/log.md`). Cora only; 0.5 s per step and 2 GB.
+anchor does to such a learner, and what it reaches without the given graph (`docs/log.md`). Cora
+only; 0.5 s per step and 2 GB.
 
     GSL_DATA=DIR python -m tests.reference.parameter_per_edge --tau 1 --steps 2500
 """
@@ -108,17 +109,20 @@ def main() -> None:
     asked.add_argument("--tau", type=float, default=0.9999)
     asked.add_argument("--steps", type=int, default=2500)
     asked.add_argument("--seed", type=int, default=0)
+    asked.add_argument("--inference", action="store_true", help="without the given graph")
+    asked.add_argument("--threads", type=int, default=1)
     asked = asked.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(asked.threads)
     keep_freed_memory()
     torch.manual_seed(asked.seed)
     with resolved(load_config(ROOT / "configs" / "cora.yaml")) as (_, data):
         rows, task = Features.of(data).dense, Task.load(data)
         given = torch.from_numpy(edges_matrix(data).toarray()).float()
     x = rows / rows.sum(dim=1, keepdim=True)
-    method, anchor = Method(x, asked.seed), normalise(given + torch.eye(len(x)))
+    method, itself = Method(x, asked.seed), torch.eye(len(x))
+    anchor = itself if asked.inference else normalise(given + itself)
     optimiser = torch.optim.Adam(method.parameters(), lr=RATE)
-    tell("given graph", anchor, x, task)
+    tell("anchor", anchor, x, task)
     for step in range(asked.steps + 1):
         if step % EVERY == 0:
             drawn = torch.get_rng_state()
