@@ -1,5 +1,6 @@
 """Measured points as SVG files that stand on their own: lines, spreads, two logarithmic axes."""
 
+import itertools
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from gsl_scale.report.axes import Scale, shown
 from gsl_scale.report.svg import WIDTH, add, drawing, text_of
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _FLOOR = 300.0, 56.0, WIDTH - 110, 40.0, 246.0
-_COLOURS = ("#0068a8", "#b35300", "#00734f", "#7d3c98", "#566171", "#a63a00")
+_COLOURS = ("#0068a8", "#b35300", "#00734f", "#7d3c98", "#566171", "#c2185b", "#8a6d00")
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#1b2430}.title{font-size:14px;font-weight:600}"
     ".tick{fill:#566171;font-size:11px}.middle{text-anchor:middle}.end{text-anchor:end}"
@@ -53,8 +54,10 @@ def log_plot(title: str, x_label: str, y_label: str, lines: Sequence[Line]) -> s
     add(drawn, "text", x_label, x=(_LEFT + _RIGHT) / 2, y=_FLOOR + 36, class_="tick middle")
     add(drawn, "text", y_label, x=8, y=_TOP - 6, class_="tick")
     used: list[float] = []
-    for place, line in enumerate(lines):
-        _draw(drawn, line, _COLOURS[place % len(_COLOURS)], x, y, used)
+    coloured = zip(lines, itertools.cycle(_COLOURS), strict=False)
+    # The highest first, so that names are in the order of the lines' ends.
+    for line, colour in sorted(coloured, key=lambda pair: -pair[0].y[-1]):
+        _draw(drawn, line, colour, x, y, used)
     return text_of(drawn)
 
 

@@ -26,6 +26,16 @@ def test_a_power_is_a_straight_line():
     assert abs((d - b) / (c - a) - (f - d) / (e - c)) < 1e-3
 
 
+def test_names_are_in_the_order_of_their_lines_and_of_other_colours():
+    ends = {"a": 5.0, "b": 5.2, "c": 5.1, "d": 90.0, "e": 1.0, "f": 5.15, "g": 2.0}
+    lines = [Line(name, [1, 10], [1.0, end]) for name, end in ends.items()]
+    drawn = ET.fromstring(log_plot("", "", "", lines))
+    names = [text for text in drawn.iter(f"{SVG}text") if text.text in ends]
+    names.sort(key=lambda text: float(text.get("y")))
+    assert [text.text for text in names] == sorted(ends, key=ends.get, reverse=True)
+    assert len({text.get("fill") for text in names}) == len(ends)
+
+
 def test_one_point_and_names_apart():
     same = [Line(name, [5], [2.0]) for name in "abc"]
     drawn = ET.fromstring(log_plot("", "", "", same))
