@@ -24,8 +24,8 @@ def measured(config: Config, run: Path) -> dict[str, Any]:
     from gsl_scale.store.artifact import Artifact
     from gsl_scale.train.journal import FILE_NAME
 
-    folders = ("data", "knn", "embeddings", "graph", "metrics")
-    artifacts = {name: Artifact.open(run / name) for name in folders if (run / name).exists()}
+    folders = ("data", "knn", "embeddings", "graph")
+    artifacts = {name: Artifact.open(run / name) for name in folders}
     manifests = {name: artifact.manifest for name, artifact in artifacts.items()}
     size = Size.of_data(artifacts["data"])
     case = Case.of(config, size)
@@ -55,9 +55,6 @@ def measured(config: Config, run: Path) -> dict[str, Any]:
         found["knn.memory"] = manifests["knn"].peak_bytes
         found["train.memory"] = manifests["embeddings"].peak_bytes
         found["export.memory"] = manifests["graph"].peak_bytes
-    if "metrics" in manifests:
-        found["evaluate.seconds"] = manifests["metrics"].seconds
-        found["evaluate.memory"] = manifests["metrics"].peak_bytes
     sent = rounds[0].get("exchanged_bytes", 0.0)
     facts = {
         "index": manifests["knn"].facts["index"],
@@ -74,6 +71,13 @@ def measured(config: Config, run: Path) -> dict[str, Any]:
         "facts": facts,
         "steps": times,
     }
+
+
+def evaluated(run: Path) -> dict[str, float]:
+    from gsl_scale.store.artifact import Artifact
+
+    manifest = Artifact.open(run / "metrics").manifest
+    return {"evaluate.seconds": manifest.seconds, "evaluate.memory": manifest.peak_bytes}
 
 
 def _steps(events: list[dict[str, Any]], every: int) -> tuple[list[float], list[float]]:

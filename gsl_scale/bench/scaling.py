@@ -3,9 +3,11 @@ of them at once.
 
 Each point is a run of the pipeline, measured stage by stage, each stage in a process of its own so
 that each has its own peak memory. Points take turns, so that a machine that slows down slows all of
-them down. Finished ones are kept in `out`, and a bench that was interrupted goes on.
+them down. Finished ones are kept in `out`, and a bench that was interrupted goes on. Evaluations
+are repeated on one graph: the stages before it need not be measured again.
 """
 
+import contextlib
 import json
 import shutil
 import statistics
@@ -19,7 +21,7 @@ import numpy as np
 from gsl_scale import __version__, progress
 from gsl_scale.bench.apart import apart
 from gsl_scale.bench.machine import about_machine
-from gsl_scale.bench.measured import measured, run_stage
+from gsl_scale.bench.measured import evaluated, measured, run_stage
 from gsl_scale.config import Config, SyntheticData, digest
 from gsl_scale.errors import ConfigError
 from gsl_scale.plan.fit import MIXED
@@ -39,6 +41,7 @@ MIXTURES = (
     (60_000, 64, 6, 4096, 1),
     (90_000, 96, 15, 2048, 2),
 )
+_STAGES = ("ingest", "knn", "train", "export")
 _JITTER = 400  # times of single steps that are kept
 _SHARDS = 8  # of runs on workers: more than there are of these
 
@@ -55,9 +58,11 @@ class Variant:
     def name(self) -> str:
         return f"{self.series} {self.at:,}"
 
-    def key(self, stages: tuple[str, ...]) -> str:
-        tree = self.config.model_dump(mode="json")
-        return digest([__version__, self.series, self.at, tree, stages])[:12]
+    def file(self, out: Path, repeat: int, stage: str | None = None) -> Path:
+        """Where a repeat is kept: of all stages up to the graph, or of the one after them."""
+        tree = self.config.model_dump(mode="json", exclude=None if stage else {"evaluate"})
+        key = digest([__version__, self.series, self.at, tree])[:12]
+        return out / "points" / "-".join([key, *([stage] if stage else []), f"{repeat}.json"])
 
 
 def variants(
@@ -155,15 +160,21 @@ def measure(
     threads: int,
     evaluate: bool = False,
 ) -> dict[str, Any]:
-    """All points, and what they were measured on."""
-    stages = ("ingest", "knn", "train", "export", *(("evaluate",) if evaluate else ()))
+    """All points, and what they were measured on. An evaluation has one process, whatever the
+    workers, so it is measured for runs without workers only."""
     asked = variants(config, series, steps, threads)
+    judged = [one for one in asked if evaluate and not one.config.run.workers]
     found: list[list[dict[str, Any]]] = [[] for _ in asked]
-    with progress.track("scaling", repeats * len(asked)) as advance:
+    with progress.track("scaling", repeats * (len(asked) + len(judged))) as advance:
         for repeat in range(repeats):
             for variant, records in zip(asked, found, strict=True):
-                records.append(_kept(variant, stages, repeat, out))
+                records.append(_measured(variant, repeat, out))
                 advance(1, variant.name)
+        for variant, records in zip(asked, found, strict=True):
+            if variant in judged:
+                for record, more in zip(records, _evaluated(variant, repeats, out), strict=True):
+                    record["quantities"] |= more
+                    advance(1, f"{variant.name}, evaluated")
     points = [_point(*pair) for pair in zip(asked, found, strict=True)]
     about = about_machine() | {"steps": steps, "repeats": repeats, "threads": threads}
     result = {"about": about, "points": points, "jitter": _jitter(found)}
@@ -171,18 +182,40 @@ def measure(
     return result
 
 
-def _kept(variant: Variant, stages: tuple[str, ...], repeat: int, out: Path) -> dict[str, Any]:
-    path = out / "points" / f"{variant.key(stages)}-{repeat}.json"
+def _measured(variant: Variant, repeat: int, out: Path) -> dict[str, Any]:
+    path = variant.file(out, repeat)
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        work = out / "work"  # in `out`, which all nodes of a cluster see
-        shutil.rmtree(work, ignore_errors=True)
-        for stage in stages:
-            apart(run_stage, variant.config, work, stage)
-        write_durably(path, json.dumps(apart(measured, variant.config, work)))
-        shutil.rmtree(work, ignore_errors=True)
+        with _run(variant, out) as work:
+            _keep(path, apart(measured, variant.config, work))
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def _evaluated(variant: Variant, repeats: int, out: Path) -> Iterator[dict[str, float]]:
+    paths = [variant.file(out, repeat, "evaluate") for repeat in range(repeats)]
+    missing = [path for path in paths if not path.exists()]
+    with _run(variant, out) if missing else contextlib.nullcontext(out) as work:
+        for path in paths:
+            if path in missing:
+                apart(run_stage, variant.config, work, "evaluate")
+                _keep(path, apart(evaluated, work))
+            yield json.loads(path.read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def _run(variant: Variant, out: Path) -> Iterator[Path]:
+    """A run up to its graph, removed afterwards."""
+    work = out / "work"  # in `out`, which all nodes of a cluster see
+    shutil.rmtree(work, ignore_errors=True)
+    for stage in _STAGES:
+        apart(run_stage, variant.config, work, stage)
+    yield work
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def _keep(path: Path, record: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_durably(path, json.dumps(record))
 
 
 def _point(variant: Variant, records: list[dict[str, Any]]) -> dict[str, Any]:

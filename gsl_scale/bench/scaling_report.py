@@ -9,7 +9,7 @@ from gsl_scale.bench.plots import Line, log_plot
 from gsl_scale.plan.fit import MIXED
 from gsl_scale.plan.render import amount, duration, markdown
 
-_STAGES = ("ingest", "knn", "prepare", "step", "refresh", "anchor", "export")
+_STAGES = ("ingest", "knn", "prepare", "step", "refresh", "anchor", "export", "evaluate")
 _COSTS = (*_STAGES, "memory of training")
 _VARIED = {
     "strong": "workers, the same graph",
@@ -103,6 +103,8 @@ def _costs(point: dict[str, Any]) -> list[str]:
 
 
 def _cell(point: dict[str, Any], quantity: str) -> str:
+    if quantity not in point["median"]:  # an evaluation that was not asked for
+        return "–"
     value, (low, high) = point["median"][quantity], point["spread"][quantity]
     if quantity.endswith(".seconds"):
         return f"{duration(value)} ({duration(low)} to {duration(high)})"
@@ -142,6 +144,8 @@ def _plot(series: str, what: str, points: Points) -> str:
     lines = []
     for stage in _STAGES:
         name = f"{stage}.seconds"
+        if not all(name in point["median"] for point in points):
+            continue
         low, high = ([point["spread"][name][end] for point in points] for end in (0, 1))
         lines.append(Line(stage, at, [point["median"][name] for point in points], low, high))
     return log_plot(f"time over {what}", what, "seconds", lines)

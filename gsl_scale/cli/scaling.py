@@ -33,7 +33,7 @@ def bench_scaling(
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each; the median counts.")] = 3,
     threads: Annotated[int, typer.Option(min=1, help="Of each worker or process.")] = 1,
     evaluate: Annotated[
-        bool, typer.Option("--evaluate", help="Measure the evaluation, too.")
+        bool, typer.Option("--evaluate", help="The evaluation too, of runs without workers.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Results; finished points are kept here.")] = Path(
         "runs/scaling"

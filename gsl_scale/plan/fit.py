@@ -22,7 +22,7 @@ from gsl_scale.plan.size import Case, Size
 from gsl_scale.plan.work import Amounts, amounts, links_amounts
 
 MIXED = "mixed"  # the series that is not fitted
-_FLOORS = {"largest": 1.0}  # least costs; of other kinds of work 0
+_FLOORS = {"largest": 1.0, "nodes": 1.0}  # least costs; of other kinds of work 0
 # Most costs: no process holds more than 40 numbers of 8 bytes for every node beside its rows. Where
 # all points have as many nodes, nothing else tells them from what a process has anyway.
 _CEILINGS = {"nodes": 40.0}

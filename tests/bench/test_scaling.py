@@ -56,10 +56,16 @@ def test_a_short_run_of_it_all(tmp_path):
     assert result["about"]["commit"] and result["about"]["versions"]["torch"]
     assert not (tmp_path / "work").exists()
 
-    kept = next((tmp_path / "points").iterdir())
+    (kept,) = (tmp_path / "points").iterdir()
     kept.write_text(kept.read_text().replace('"ingest.seconds": ', '"ingest.seconds": 7'))
-    again = measure(config, {"nodes": [2000]}, tmp_path, **how)  # nothing is run again
-    assert again["points"][0]["median"]["ingest.seconds"] > 7 * 0.9
+    # What is kept is not measured again; that an evaluation comes to it changes nothing.
+    (again,) = measure(config, {"nodes": [2000]}, tmp_path, evaluate=True, **how)["points"]
+    assert again["median"]["ingest.seconds"] > 7 * 0.9
+    assert again["median"]["evaluate.seconds"] > 0 < again["median"]["evaluate.memory"]
+    (evaluated,) = set((tmp_path / "points").iterdir()) - {kept}
+    evaluated.write_text('{"evaluate.seconds": 5.0, "evaluate.memory": 3e8}')
+    (again,) = measure(config, {"nodes": [2000]}, tmp_path, evaluate=True, **how)["points"]
+    assert again["median"]["evaluate.seconds"] == 5.0
 
     coefficients, rows = fit(json.loads((tmp_path / "scaling.json").read_text()))
     assert coefficients.provisional

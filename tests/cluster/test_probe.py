@@ -24,6 +24,6 @@ def test_a_worker_holds_more_of_a_larger_graph():
     config = load_config(ROOT / "configs/papers100m.yaml", ["run.workers=8"])
     large = worker_memory(config, Size.of_config(config), NODES)
     small = worker_memory(config, Size(10_000, 128, 100_000), NODES)
-    assert large["train"] > 16 * 2.0**30 > 4 * 2.0**30 > small["train"] > 0
+    assert large["train"] > 2 * 2.0**30 > 2.0**30 > small["train"] > 0
     alone = load_config(ROOT / "configs/papers100m.yaml", ["run.workers=0"])
     assert worker_memory(alone, Size.of_config(config), NODES) == {}
