@@ -28,7 +28,8 @@ from gsl_scale.plan.fit import MIXED
 from gsl_scale.store.manifest import write_durably
 
 FILE_NAME = "scaling.json"
-SERIES = ("strong", "weak", "nodes", "neighbours", "columns", MIXED)
+CLASSIFIER = "classifier"  # the series that changes nothing but the evaluation
+SERIES = ("strong", "weak", "nodes", "neighbours", "columns", CLASSIFIER, MIXED)
 # Nodes, columns, neighbours, seeds and workers, all at once: what a plan is tested on.
 MIXTURES = (
     (15_000, 200, 25, 2048, 0),
@@ -104,6 +105,11 @@ def _columns(config: Config, features: int) -> Config:
     return _with_data(config, {"features": features})
 
 
+def _classifier(config: Config, hidden: int) -> Config:
+    evaluate = config.evaluate.model_copy(update={"hidden": hidden})
+    return config.model_copy(update={"evaluate": evaluate})
+
+
 def _mixed(config: Config, number: int) -> Config:
     nodes, features, k, batch, workers = MIXTURES[number - 1]
     contrast = config.contrast.model_copy(update={"batch": batch})
@@ -118,6 +124,7 @@ _VARIED: dict[str, Callable[[Config, int], Config]] = {
     "nodes": _nodes,
     "neighbours": _neighbours,
     "columns": _columns,
+    CLASSIFIER: _classifier,
     MIXED: _mixed,
 }
 

@@ -17,6 +17,7 @@ _VARIED = {
     "nodes": "nodes",
     "neighbours": "neighbours (k)",
     "columns": "columns (d)",
+    "classifier": "hidden units of the evaluation's GCNs",
 }
 
 Points = list[dict[str, Any]]
@@ -115,7 +116,7 @@ def _exponents(points: Points) -> str:
     told = []
     for stage in _STAGES:
         power = exponent(points, f"{stage}.seconds")
-        if power is not None and points[0]["series"] in ("nodes", "neighbours", "columns"):
+        if power is not None and points[0]["series"] not in ("strong", "weak"):
             told.append(f"{stage} {power:.2f}")
     if not told:
         return ""

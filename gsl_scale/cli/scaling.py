@@ -21,7 +21,9 @@ def bench_scaling(
     ] = None,
     series: Annotated[
         list[str] | None,
-        typer.Option(help="strong, weak, nodes, neighbours, columns or mixed. Repeatable.  [all]"),
+        typer.Option(
+            help="strong, weak, nodes, neighbours, columns, classifier or mixed. Repeatable.  [all]"
+        ),
     ] = None,
     workers: Annotated[Numbers, typer.Option(min=1, help="Of strong and weak.  [1, 2]")] = None,
     nodes: Annotated[
@@ -29,6 +31,9 @@ def bench_scaling(
     ] = None,
     k: Annotated[Numbers, typer.Option(min=1, help="[5, 10, 20, 40]")] = None,
     dim: Annotated[Numbers, typer.Option(min=2, help="[32, 64, 128, 256]")] = None,
+    hidden: Annotated[
+        Numbers, typer.Option(min=1, help="Of classifier, with --evaluate.  [32, 64, 128, 256]")
+    ] = None,
     steps: Annotated[int, typer.Option(min=3, help="Training steps of each run.")] = 30,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each; the median counts.")] = 3,
     threads: Annotated[int, typer.Option(min=1, help="Of each worker or process.")] = 1,
@@ -49,13 +54,18 @@ def bench_scaling(
 
     Example: gsl-scale bench scaling --series nodes --nodes 20000 --nodes 50000 --out runs/grow
     """
-    from gsl_scale.bench.scaling import MIXTURES, SERIES, measure
+    from gsl_scale.bench.scaling import CLASSIFIER, MIXTURES, SERIES, measure
     from gsl_scale.bench.scaling_report import write_report
     from gsl_scale.plan.fit import MIXED
 
     for name in series or ():
         if name not in SERIES:
             raise UserError(f"There is no series {name!r}.", f"There are: {', '.join(SERIES)}.")
+    if CLASSIFIER in (series or ()) and not evaluate:
+        raise UserError(
+            f"The series {CLASSIFIER} changes the evaluation, which is not measured.",
+            next_step="Add --evaluate.",
+        )
     shared = workers or [1, 2]
     points = {
         "strong": shared,
@@ -63,9 +73,12 @@ def bench_scaling(
         "nodes": nodes or [20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000],
         "neighbours": k or [5, 10, 20, 40],
         "columns": dim or [32, 64, 128, 256],
+        CLASSIFIER: hidden or [32, 64, 128, 256],
         MIXED: list(range(1, 1 + len(MIXTURES))),
     }
-    asked = {name: sorted(set(points[name])) for name in series or SERIES}
+    if not evaluate:
+        del points[CLASSIFIER]
+    asked = {name: sorted(set(points[name])) for name in series or points}
     file = one_config(config, named or (None if config else Path("configs/scaling.yaml")))
     loaded = load_config(file, sets or ())
     how = {"steps": steps, "repeats": repeats, "threads": threads}

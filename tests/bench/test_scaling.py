@@ -34,6 +34,13 @@ def test_mixtures_vary_everything_at_once():
     assert (shared.data.nodes, shared.run.workers) == (MIXTURES[6][0], 2)
 
 
+def test_a_series_of_evaluations_asks_for_them(gsl):
+    found = variants(load_config(BASE), {"classifier": [64]}, 10, 1)
+    assert found[0].config.evaluate.hidden == 64
+    told = gsl("bench", "scaling", "--series", "classifier")
+    assert (told.code, "Add --evaluate" in told.err) == (2, True)
+
+
 def test_a_graph_that_cannot_grow():
     config = make_config({"data": {"source": "sklearn", "name": "wine"}})
     assert variants(config, {"strong": [1]}, 10, 1)
