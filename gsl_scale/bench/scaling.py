@@ -60,9 +60,10 @@ class Variant:
         return f"{self.series} {self.at:,}"
 
     def file(self, out: Path, repeat: int, stage: str | None = None) -> Path:
-        """Where a repeat is kept: of all stages up to the graph, or of the one after them."""
+        """Where a repeat is kept: of all stages up to the graph, or of the one after them. Points
+        of two series that are the same run share it."""
         tree = self.config.model_dump(mode="json", exclude=None if stage else {"evaluate"})
-        key = digest([__version__, self.series, self.at, tree])[:12]
+        key = digest([__version__, tree])[:12]
         return out / "points" / "-".join([key, *([stage] if stage else []), f"{repeat}.json"])
 
 
