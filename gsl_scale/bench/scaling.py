@@ -25,6 +25,7 @@ from gsl_scale.bench.measured import evaluated, measured, run_stage
 from gsl_scale.config import Config, SyntheticData, digest
 from gsl_scale.errors import ConfigError
 from gsl_scale.plan.fit import MIXED
+from gsl_scale.plan.size import Case, Size
 from gsl_scale.store.manifest import write_durably
 
 FILE_NAME = "scaling.json"
@@ -181,7 +182,8 @@ def measure(
         for variant, records in zip(asked, found, strict=True):
             if variant in judged:
                 for record, more in zip(records, _evaluated(variant, repeats, out), strict=True):
-                    record["quantities"] |= more
+                    before = {} if variant.series == CLASSIFIER else record["quantities"]
+                    record["quantities"] = before | more
                     advance(1, f"{variant.name}, evaluated")
     points = [_point(*pair) for pair in zip(asked, found, strict=True)]
     about = about_machine() | {"steps": steps, "repeats": repeats, "threads": threads}
@@ -227,8 +229,10 @@ def _keep(path: Path, record: dict[str, Any]) -> None:
 
 
 def _point(variant: Variant, records: list[dict[str, Any]]) -> dict[str, Any]:
-    """The median of each quantity over the repeats, and its spread."""
+    """The median of each quantity over the repeats, and its spread. Points that share what comes
+    before their evaluation still have evaluations of their own."""
     first = records[0]
+    resolved = Case.of(variant.config, Size(**first["size"])).config
     values = {
         name: [record["quantities"][name] for record in records] for name in first["quantities"]
     }
@@ -237,7 +241,7 @@ def _point(variant: Variant, records: list[dict[str, Any]]) -> dict[str, Any]:
         "series": variant.series,
         "at": variant.at,
         "size": first["size"],
-        "config": first["config"],
+        "config": first["config"] | {"evaluate": resolved.evaluate.model_dump(mode="json")},
         "facts": first["facts"],
         "median": {name: statistics.median(found) for name, found in values.items()},
         "spread": {name: [min(found), max(found)] for name, found in values.items()},

@@ -6,18 +6,22 @@ from typing import Any
 import numpy as np
 
 from gsl_scale.bench.plots import Line, log_plot
+from gsl_scale.bench.scaling import CLASSIFIER
 from gsl_scale.plan.fit import MIXED
 from gsl_scale.plan.render import amount, duration, markdown
 
 _STAGES = ("ingest", "knn", "prepare", "step", "refresh", "anchor", "export", "evaluate")
-_COSTS = (*_STAGES, "memory of training")
+_MEMORY = {
+    "memory of training": ("rank.memory", "train.memory"),
+    "memory of the evaluation": ("evaluate.memory",),
+}
 _VARIED = {
     "strong": "workers, the same graph",
     "weak": "workers, each with as many nodes and seeds",
     "nodes": "nodes",
     "neighbours": "neighbours (k)",
     "columns": "columns (d)",
-    "classifier": "hidden units of the evaluation's GCNs",
+    CLASSIFIER: "hidden units of the evaluation's GCNs",
 }
 
 Points = list[dict[str, Any]]
@@ -76,40 +80,47 @@ def efficiency(series: str, points: Points) -> list[float]:
 
 
 def _table(series: str, points: Points) -> str:
-    on_workers = series in ("strong", "weak")
-    heads = ["at", *_COSTS]
-    heads += ["seeds per second", "efficiency"] if on_workers else []
-    rows = []
-    for point, share in zip(points, efficiency(series, points), strict=True):
-        row = [f"{point['at']:,}", *_costs(point)]
-        if on_workers:
+    heads, costs = _costs(points)
+    rows = [[f"{point['at']:,}", *row] for point, row in zip(points, costs, strict=True)]
+    if series in ("strong", "weak"):
+        heads += ["seeds per second", "efficiency"]
+        for row, point, share in zip(rows, points, efficiency(series, points), strict=True):
             row += [f"{_speed(point, 'median'):,.0f}", f"{share:.0%}"]
-        rows.append(row)
-    return markdown(heads, rows)
+    return markdown(["at", *heads], rows)
 
 
 def _mixed(points: Points) -> str:
+    heads, costs = _costs(points)
     rows = []
-    for point in points:
+    for point, row in zip(points, costs, strict=True):
         config, size = point["config"], point["size"]
         settings = (config["knn"]["k"], config["contrast"]["batch"], config["run"]["workers"])
         numbers = (size["nodes"], size["features"], *settings)
-        rows.append([*(f"{number:,}" for number in numbers), *_costs(point)])
-    return markdown(["nodes", "columns", "k", "seeds", "workers", *_COSTS], rows)
+        rows.append([*(f"{number:,}" for number in numbers), *row])
+    return markdown(["nodes", "columns", "k", "seeds", "workers", *heads], rows)
 
 
-def _costs(point: dict[str, Any]) -> list[str]:
-    memory = "rank.memory" if "rank.memory" in point["median"] else "train.memory"
-    return [*(_cell(point, f"{stage}.seconds") for stage in _STAGES), _cell(point, memory)]
+def _costs(points: Points) -> tuple[list[str], list[list[str]]]:
+    """Of every quantity that any of the points has: its name, and a cell of each."""
+    named = {stage: (f"{stage}.seconds",) for stage in _STAGES} | _MEMORY
+    wanted = {
+        name: quantities
+        for name, quantities in named.items()
+        if any(quantity in point["median"] for quantity in quantities for point in points)
+    }
+    rows = [[_cell(point, quantities) for quantities in wanted.values()] for point in points]
+    return list(wanted), rows
 
 
-def _cell(point: dict[str, Any], quantity: str) -> str:
-    if quantity not in point["median"]:  # an evaluation that was not asked for
-        return "–"
-    value, (low, high) = point["median"][quantity], point["spread"][quantity]
-    if quantity.endswith(".seconds"):
-        return f"{duration(value)} ({duration(low)} to {duration(high)})"
-    return amount(quantity, value)
+def _cell(point: dict[str, Any], quantities: tuple[str, ...]) -> str:
+    """Of the first of them that was measured."""
+    for quantity in quantities:
+        if quantity in point["median"]:
+            value, (low, high) = point["median"][quantity], point["spread"][quantity]
+            if quantity.endswith(".seconds"):
+                return f"{duration(value)} ({duration(low)} to {duration(high)})"
+            return amount(quantity, value)
+    return "–"
 
 
 def _exponents(points: Points) -> str:
@@ -120,8 +131,9 @@ def _exponents(points: Points) -> str:
             told.append(f"{stage} {power:.2f}")
     if not told:
         return ""
-    trained = [{"at": one["at"], "median": {"train": _training(one)}} for one in points]
-    told.append(f"training as a whole {exponent(trained, 'train'):.2f}")
+    if points[0]["series"] != CLASSIFIER:
+        trained = [{"at": one["at"], "median": {"train": _training(one)}} for one in points]
+        told.append(f"training as a whole {exponent(trained, 'train'):.2f}")
     return f"Times grow with the power of: {', '.join(told)}."
 
 

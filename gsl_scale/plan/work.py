@@ -112,7 +112,8 @@ def _step(case: Case, links: float) -> Amounts:
 
 
 def _evaluate(case: Case, links: float, candidates: int) -> Amounts:
-    """Three graphs and an MLP, each as often as validation and seeds ask."""
+    """Three graphs and an MLP, each as often as validation and seeds ask; clusters of the features
+    and three times of representations; figures of the graphs."""
     n, settings = case.size.nodes, case.config.evaluate
     trained = len(settings.weight_decay) + settings.seeds - 1
     edges = links + case.size.edges + 1.6 * candidates
@@ -124,7 +125,8 @@ def _evaluate(case: Case, links: float, candidates: int) -> Amounts:
         "once": 1.0,
         "products": epochs * (graphs + 1) * products,
         "moved": epochs * edges * settings.hidden * layers,
-        "numbers": float(n * case.size.features),
+        "numbers": float(n * (case.size.features + 3 * case.config.contrast.representation)),
+        "edges": edges,
     }
 
 
@@ -141,7 +143,8 @@ def _memory(case: Case, links: float) -> dict[str, Amounts]:
     at_work = min(d, columns_at_once(n))
     whole = 4.0 * n * (_WHOLE * d + _PASSED * at_work) + 32.0 * m if case.sees_more else 0.0
     index = index_bytes(case, w)
-    hidden = 4.0 * n * settings.hidden * settings.layers
+    # From three layers on they are normalised over the nodes, which is kept for the way back.
+    hidden = 4.0 * n * settings.hidden * settings.layers * (2 if settings.layers > 2 else 1)
     return {
         "ingest.memory": {"base": 1.0, "nodes": 8.0 * n, "shard": 20.0 * m / shards},
         "knn.memory": {"base": 1.0, "largest": index_bytes(case, d)},

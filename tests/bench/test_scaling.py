@@ -49,7 +49,8 @@ def test_a_graph_that_cannot_grow():
 
 
 def test_a_short_run_of_it_all(tmp_path):
-    config = load_config(BASE, ["contrast.batch=256", "data.features=16", "data.degree=3"])
+    small = ["data.nodes=2000", "data.communities=12", "data.features=16", "data.degree=3"]
+    config = load_config(BASE, ["contrast.batch=256", *small])
     how = {"steps": 4, "repeats": 1, "threads": 1}
     result = measure(config, {"nodes": [2000]}, tmp_path, **how)
     (point,) = result["points"]
@@ -64,24 +65,29 @@ def test_a_short_run_of_it_all(tmp_path):
     assert not (tmp_path / "work").exists()
 
     (kept,) = (tmp_path / "points").iterdir()
-    kept.write_text(kept.read_text().replace('"ingest.seconds": ', '"ingest.seconds": 7'))
-    # What is kept is not measured again; that an evaluation comes to it changes nothing.
-    (again,) = measure(config, {"nodes": [2000]}, tmp_path, evaluate=True, **how)["points"]
+    slow = kept.read_text().replace('"ingest.seconds": ', '"ingest.seconds": 7')
+    kept.write_text(slow.replace('"hidden": 32', '"hidden": 7'))
+    # What is kept is not measured again, whatever evaluation was asked for then; and what two
+    # series have in common is measured once.
+    series = {"nodes": [2000], "classifier": [32]}
+    again, judged = measure(config, series, tmp_path, evaluate=True, **how)["points"]
     assert again["median"]["ingest.seconds"] > 7 * 0.9
     assert again["median"]["evaluate.seconds"] > 0 < again["median"]["evaluate.memory"]
+    assert set(judged["median"]) == {"evaluate.seconds", "evaluate.memory"}
+    assert [one["config"]["evaluate"]["hidden"] for one in (again, judged)] == [32, 32]
     (evaluated,) = set((tmp_path / "points").iterdir()) - {kept}
     evaluated.write_text('{"evaluate.seconds": 5.0, "evaluate.memory": 3e8}')
-    (again,) = measure(config, {"nodes": [2000]}, tmp_path, evaluate=True, **how)["points"]
-    assert again["median"]["evaluate.seconds"] == 5.0
+    result = measure(config, series, tmp_path, evaluate=True, **how)
+    assert [one["median"]["evaluate.seconds"] for one in result["points"]] == [5.0, 5.0]
+    names = {path.name for path in write_report(result, tmp_path)}
+    assert names == {"scaling.md", "scaling-nodes.svg", "scaling-classifier.svg"}
+    assert "| 32 | 5.0 s (5.0 s to 5.0 s) | 286.1 MiB |" in (tmp_path / "scaling.md").read_text()
 
     coefficients, rows = fit(json.loads((tmp_path / "scaling.json").read_text()))
     assert coefficients.provisional
     assert max(abs(row["error"]) for row in rows) < 0.01  # one point is met exactly
-    names = {path.name for path in write_report(result, tmp_path)}
-    assert names == {"scaling.md", "scaling-nodes.svg"}
-    assert "| 2,000 |" in (tmp_path / "scaling.md").read_text()
     point["series"] = "mixed"
-    write_report(result, tmp_path)
+    write_report({**result, "points": [point]}, tmp_path)
     assert "| 2,000 | 16 | 10 | 256 | 0 |" in (tmp_path / "scaling.md").read_text()
 
 

@@ -45,7 +45,8 @@ def test_mixtures_are_predicted_and_not_fitted():
     body["points"][0] |= {"series": "mixed", "name": "mixed 1"}
     body["points"][0]["median"]["step.seconds"] *= 100
     _, rows = fit(body)
-    wrong = [(row["point"], row["quantity"]) for row in rows if abs(row["error"]) > 1e-6]
+    # Edges grow with nodes in these runs, so an evaluation that is not fitted is only nearly met.
+    wrong = [(row["point"], row["quantity"]) for row in rows if abs(row["error"]) > 1e-3]
     assert wrong == [("mixed 1", "step.seconds"), ("mixed 1", "run.seconds")]
     assert all(row["held_out"] for row in rows if row["point"] == "mixed 1")
 
