@@ -10,7 +10,9 @@ from gsl_scale.report.axes import Scale, shown
 from gsl_scale.report.svg import WIDTH, add, drawing, text_of
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _FLOOR = 300.0, 56.0, WIDTH - 110, 40.0, 246.0
-_COLOURS = ("#0068a8", "#b35300", "#00734f", "#7d3c98", "#566171", "#c2185b", "#8a6d00")
+_COLOURS = (
+    "#0068a8", "#b35300", "#00734f", "#7d3c98", "#566171", "#c2185b", "#8a6d00", "#12a5b5",
+)  # fmt: skip
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#1b2430}.title{font-size:14px;font-weight:600}"
     ".tick{fill:#566171;font-size:11px}.middle{text-anchor:middle}.end{text-anchor:end}"
