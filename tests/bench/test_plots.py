@@ -27,7 +27,7 @@ def test_a_power_is_a_straight_line():
 
 
 def test_names_are_in_the_order_of_their_lines_and_of_other_colours():
-    ends = {"a": 5.0, "b": 5.2, "c": 5.1, "d": 90.0, "e": 1.0, "f": 5.15, "g": 2.0}
+    ends = {"a": 5.0, "b": 5.2, "c": 5.1, "d": 90.0, "e": 1.0, "f": 5.15, "g": 2.0, "h": 40.0}
     lines = [Line(name, [1, 10], [1.0, end]) for name, end in ends.items()]
     drawn = ET.fromstring(log_plot("", "", "", lines))
     names = [text for text in drawn.iter(f"{SVG}text") if text.text in ends]
