@@ -18,7 +18,7 @@ from gsl_scale.memory import columns_at_once
 from gsl_scale.postprocess import Sketch, learned_graph
 
 _RESTART = 0.1  # of the diffusion that weighs a manifold's directions
-_TOPICS_BESIDE_WORDS = 0.7
+_TOPICS_BESIDE_WORDS = 0.55
 _ROUNDS = 20  # of subspace iteration, two steps each
 
 

@@ -31,6 +31,10 @@ class Shape:
     nonzero: float
     num_links: int = 0  # ends of edges, two of each
 
+    @property
+    def is_words(self) -> bool:
+        return self.nonzero < _WORDS
+
     @classmethod
     def of(cls, data: Artifact) -> "Shape":
         num_nodes, num_features = data.nodes().shape
@@ -49,7 +53,8 @@ def resolve(config: Config, shape: Shape) -> Config:
     small = n < 10_000
     k = config.knn.k
     if k == AUTO:
-        k = max(1, min(10 if shape.has_edges or n >= 5000 else 20, n // 6))
+        few = 15 if shape.is_words else 20
+        k = max(1, min(10 if shape.has_edges or n >= 5000 else few, n // 6))
     chosen: dict[str, dict[str, Any]] = {
         "learner": _learner(config.learner, shape, small),
         "knn": {"k": k},
@@ -89,11 +94,11 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
     the learner moves little. Of a large vocabulary, words say something that a context would wash
     out, so they are kept beside it.
     """
-    words = shape.nonzero < _WORDS
+    words = shape.is_words
     if shape.has_edges:
         kind, context, own, rate = "mlp", "smooth", 0.5 if words else 0.0, 1e-4 if small else 1e-3
     elif words:
-        kind, context, own, rate = "attentive", "words", 0.4, 1e-5
+        kind, context, own, rate = "attentive", "words", 0.9, 1e-5
     elif not small:
         kind, context, own, rate = "mlp", "none", 0.0, 1e-3
     elif shape.nonzero < _DENSE:
@@ -116,7 +121,7 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
         "activation": "none" if signed or narrow else "relu",
         "context": context,
         "own": own,
-        "directions": min(32 if words else 16 if shape.nonzero < _DENSE else 64, shape.num_nodes),
+        "directions": min(16 if shape.nonzero < _DENSE else 64, shape.num_nodes),
         "learning_rate": rate,
         "width": width,
     }

@@ -29,12 +29,13 @@ class Ranks(Engine, Protocol):
 
     def sum(self, value: Tensor) -> Tensor: ...
 
-    def gather(self, mine: Tensor, total: int) -> "Gathered":
+    def gather(self, mine: Tensor, total: int) -> "Arriving":
         """Begin to fetch the rows of all ranks; each has its slice of `total`."""
         ...
 
-    def share(self, rows: Tensor) -> Tensor:
-        """This rank's slice of the sum over all ranks: how gradients of gathered rows go back."""
+    def share(self, rows: Tensor) -> "Arriving":
+        """Begin to fetch this rank's slice of the sum over all ranks: how gradients of gathered
+        rows go back."""
         ...
 
     def slice(self, total: int) -> slice:
@@ -42,7 +43,7 @@ class Ranks(Engine, Protocol):
         ...
 
 
-Gathered = Callable[[], Tensor]  # waits until they are there
+Arriving = Callable[[], Tensor]  # waits until the rows are there
 
 
 class Alone(InProcess):
@@ -56,11 +57,11 @@ class Alone(InProcess):
     def sum(self, value: Tensor) -> Tensor:
         return value
 
-    def gather(self, mine: Tensor, total: int) -> Gathered:
+    def gather(self, mine: Tensor, total: int) -> Arriving:
         return lambda: mine
 
-    def share(self, rows: Tensor) -> Tensor:
-        return rows
+    def share(self, rows: Tensor) -> Arriving:
+        return lambda: rows
 
     def slice(self, total: int) -> slice:
         return slice(0, total)
@@ -113,7 +114,7 @@ class Together:
         self.exchanged += total.numel() * total.element_size()
         return total
 
-    def gather(self, mine: Tensor, total: int) -> Gathered:
+    def gather(self, mine: Tensor, total: int) -> Arriving:
         counts = self._counts(total)
         most = max(counts)
         spare = mine.new_empty(most - len(mine), *mine.shape[1:])
@@ -131,14 +132,21 @@ class Together:
 
         return arrived
 
-    def share(self, rows: Tensor) -> Tensor:
+    def share(self, rows: Tensor) -> Arriving:
         counts = self._counts(len(rows))
         mine = counts[self.rank]
         told = rows.new_empty(self.size * mine, *rows.shape[1:])
-        dist.all_to_all_single(told, rows, [mine] * self.size, counts)
+        under_way: Any = dist.all_to_all_single(
+            told, rows, [mine] * self.size, counts, async_op=True
+        )
         self.exchanged += rows.nbytes // 2
-        total: Tensor = told.unflatten(0, (self.size, mine)).sum(0)
-        return total
+
+        def arrived() -> Tensor:
+            under_way.wait()
+            summed: Tensor = told.unflatten(0, (self.size, mine)).sum(0)
+            return summed
+
+        return arrived
 
     def slice(self, total: int) -> slice:
         return slice(self.rank * total // self.size, (self.rank + 1) * total // self.size)

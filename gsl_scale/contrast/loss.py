@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from gsl_scale.graph.unit import unit_rows
-from gsl_scale.ranks import ALONE, Gathered, Ranks
+from gsl_scale.ranks import ALONE, Arriving, Ranks
 
 _AT_ONCE = 128  # rows
 
@@ -23,13 +23,29 @@ class Told:
     """Rows of a view of length 1: those of this rank, and of the whole batch, on their way."""
 
     mine: Tensor
-    everyone: Gathered
+    everyone: Arriving
+    gradient: list[Arriving]  # of `mine`, once it is on its way
 
     @classmethod
     def of(cls, projections: Tensor, ranks: Ranks = ALONE, total: int = 0) -> "Told":
         """The rows are this rank's slice of the `total` of the batch."""
-        mine = unit_rows(projections)
-        return cls(mine, ranks.gather(mine.detach(), total))
+        gradient: list[Arriving] = []
+        mine: Tensor = _Awaiting.apply(unit_rows(projections), gradient)  # type: ignore[no-untyped-call]
+        return cls(mine, ranks.gather(mine.detach(), total), gradient)
+
+
+class _Awaiting(torch.autograd.Function):
+    """The rows as they are. Their gradient, which others send, is waited for here: autograd goes
+    back first to what came last, the learner's view, and meanwhile it arrives."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, gradient: list[Arriving]) -> Tensor:
+        ctx.gradient = gradient
+        return rows.view_as(rows)
+
+    @staticmethod
+    def backward(ctx: Any, _: Tensor) -> tuple[Tensor, None]:
+        return ctx.gradient.pop()(), None
 
 
 def contrasted(z_learner: Tensor, anchor: Told, temperature: float, ranks: Ranks = ALONE) -> Tensor:
@@ -37,7 +53,9 @@ def contrasted(z_learner: Tensor, anchor: Told, temperature: float, ranks: Ranks
     to that of the whole batch."""
     rows = unit_rows(z_learner) / temperature
     columns = anchor.everyone()
-    loss: Tensor = _BothWays.apply(rows, anchor.mine, columns, 1.0 / temperature, ranks)  # type: ignore[no-untyped-call]
+    loss: Tensor = _BothWays.apply(
+        rows, anchor.mine, columns, 1.0 / temperature, anchor.gradient, ranks
+    )  # type: ignore[no-untyped-call]
     return loss
 
 
@@ -51,8 +69,9 @@ class _BothWays(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, rows: Tensor, _: Tensor, columns: Tensor, highest: float, ranks: Ranks
-    ) -> Tensor:
+        ctx: Any, rows: Tensor, _: Tensor, columns: Tensor, highest: float,
+        gradient: list[Arriving], ranks: Ranks,
+    ) -> Tensor:  # fmt: skip
         total = len(columns)
         first = ranks.slice(total).start
         power = rows.new_empty(len(rows), total)
@@ -67,12 +86,12 @@ class _BothWays(torch.autograd.Function):
         column_sums[:, total] = row_sums.log().sum() / 2 - same.sum()
         column_sums = ranks.sum(column_sums)
         column_sums, by_rows = column_sums[:, :total], column_sums[0, total]
-        ctx.first, ctx.ranks = first, ranks
+        ctx.first, ctx.gradient, ctx.ranks = first, gradient, ranks
         ctx.save_for_backward(rows, columns, power, row_sums, column_sums)
         return (by_rows + column_sums.log().sum() / 2) / total + highest
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None, None, None]:
         rows, columns, power, row_sums, column_sums = ctx.saved_tensors
         scale = grad / (2 * len(columns))
         by_row, by_column = scale / row_sums, scale / column_sums
@@ -82,7 +101,9 @@ class _BothWays(torch.autograd.Function):
             change.diagonal(ctx.first + some.start).sub_(2 * scale)
             torch.mm(change, columns, out=to_rows[some])
             to_columns.addmm_(change.t(), rows[some])
-        return to_rows, ctx.ranks.share(to_columns), None, None, None
+        ctx.gradient.append(ctx.ranks.share(to_columns))
+        waited_for = to_rows.new_zeros(1, 1).expand_as(to_rows)
+        return to_rows, waited_for, None, None, None, None
 
 
 def _blocks(num_rows: int) -> Iterator[slice]:

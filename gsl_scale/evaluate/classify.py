@@ -59,8 +59,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Score:
+    """Accuracies; the loss tells apart equal ones on few validation nodes."""
+
     valid: float
     test: float
+    valid_loss: float = float("inf")
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Higher is better; the test does not take part."""
+        return self.valid, -self.valid_loss
 
 
 @dataclass(frozen=True)
@@ -146,7 +154,7 @@ def train_gcn(
     optimiser = torch.optim.Adam(
         model.parameters(), lr=how.learning_rate, weight_decay=how.weight_decay
     )
-    best, best_loss, since = Score(0.0, 0.0), float("inf"), 0
+    best, since = Score(0.0, 0.0), 0
     judged = task if len(task.valid) else replace(task, valid=task.train)
     every = 1 if features.shape[0] < _LARGE else _EVERY
     # A graph that stays the same passes narrow features on once and for all.
@@ -167,9 +175,10 @@ def train_gcn(
         with torch.no_grad():
             logits = model(graph, features, passed)
         valid_loss = float(F.cross_entropy(logits[judged.valid], task.labels[judged.valid]))
-        score = Score(_accuracy(logits, task, judged.valid), _accuracy(logits, task, task.test))
-        if (score.valid, -valid_loss) > (best.valid, -best_loss):
-            best, best_loss, since = score, valid_loss, 0
+        valid, test = (_accuracy(logits, task, nodes) for nodes in (judged.valid, task.test))
+        score = Score(valid, test, valid_loss)
+        if score.rank > best.rank:
+            best, since = score, 0
         else:
             since += every
             if since >= _PATIENCE:

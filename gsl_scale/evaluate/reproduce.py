@@ -1,8 +1,9 @@
 """The paper's table for this method, row by row and seed by seed; finished cells are kept.
 
-Two columns. *paper protocol*: graphs are evaluated all through training and the one with the best
-validation accuracy counts, as the paper does. *label-free*: the final graph, whatever it is. Beside
-them the baselines, and references that need no learning (`references.py`).
+*paper protocol*: graphs are evaluated all through training and the one with the best validation
+accuracy counts, as the paper does. *label-free*: the final graph, whatever it is. *preset*: the
+same, with nothing set for the dataset. Beside them the baselines, and references that need no
+learning (`references.py`).
 """
 
 from dataclasses import dataclass
@@ -12,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from gsl_scale import progress
+from gsl_scale.config import Config
 from gsl_scale.config_file import load_config
+from gsl_scale.engine import engine
 from gsl_scale.evaluate.cluster import MEASURES
-from gsl_scale.evaluate.watch import cell, references, seeded
+from gsl_scale.evaluate.watch import alone, cell, references, seeded
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ ROWS = (
 )
 
 COLUMNS = (
-    "paper_protocol", "label_free", "start", "knn_graph", "given_graph",
+    "paper_protocol", "label_free", "preset", "start", "knn_graph", "given_graph",
     "diffused_ppr", "diffused_heat",
 )  # fmt: skip
 CLUSTERINGS = {
@@ -48,6 +51,7 @@ CLUSTERINGS = {
     "clustering_smoothed": "ours, smoothed over the learned graph",
     "clustering_smoothed_features": "features smoothed over the given graph (SSGC)",
 }
+_LEARNED = ("learner", "knn", "contrast", "anchor", "train", "export")
 
 
 def reproduce(
@@ -55,16 +59,48 @@ def reproduce(
 ) -> list[dict[str, Any]]:
     """Compute what is missing; the table of everything that is there."""
     rows = [row for row in ROWS if not only or row.config in only]
-    with progress.track("reproduce", len(rows) * len(seeds)) as advance:
-        cells = {row: [] for row in rows}  # type: dict[Row, list[dict[str, Any]]]
-        for row in rows:
-            for seed in seeds:
-                path = configs / f"{row.config}.yaml"
-                config = load_config(path, [*seeded(row.config, seed), *sets])
-                found = cell(row.config, config, out)
-                cells[row].append({**found, **references(config, out)})
-                advance(1, f"{row.config}, seed {seed}")
-    return [summary(row, found) for row, found in cells.items()]
+    asks = {(row, seed): _ask(row, seed, configs, out, sets) for seed in seeds for row in rows}
+    found: dict[int, dict[str, Any]] = {}
+    tasks = list(enumerate(asks.values()))
+    with (
+        progress.track("reproduce", len(tasks)) as advance,
+        engine(tasks[0][1].config.run) as workers,
+    ):
+        for (number, ask), scores in workers.map(_computed, tasks):
+            found[number] = scores
+            advance(1, f"{ask.row}, seed {ask.config.train.seed}")
+    scored = {key: found[number] for number, key in enumerate(asks)}
+    return [summary(row, [scored[row, seed] for seed in seeds]) for row in rows]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A row and a seed, as the row's config has it and as the preset alone does."""
+
+    row: str
+    config: Config
+    preset: Config
+    out: Path
+
+
+def _ask(row: Row, seed: int, configs: Path, out: Path, sets: list[str]) -> Ask:
+    path = configs / f"{row.config}.yaml"
+    sets = [*seeded(row.config, seed), *sets]
+    written = load_config(path)
+    left_open = [
+        f"{block}.{key}=auto"
+        for block in _LEARNED
+        for key in getattr(written, block).model_fields_set
+    ]
+    return Ask(row.config, load_config(path, sets), load_config(path, [*left_open, *sets]), out)
+
+
+def _computed(task: tuple[int, Ask]) -> dict[str, Any]:
+    _, ask = task
+    config, out = alone(ask.config), ask.out
+    found = cell(ask.row, config, out)
+    preset = cell(ask.row, alone(ask.preset), out)  # the same cell where the row leaves all open
+    return {**found, "preset": preset["label_free"], **references(config, out)}
 
 
 def summary(row: Row, cells: list[dict[str, Any]]) -> dict[str, Any]:

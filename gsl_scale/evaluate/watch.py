@@ -9,6 +9,7 @@ from typing import Any
 
 from gsl_scale import __version__
 from gsl_scale.config import Config, depends_on, digest
+from gsl_scale.engine import threads_per_worker
 from gsl_scale.evaluate.classify import Classifier, Score, Task, classify, train_gcn
 from gsl_scale.evaluate.cluster import cluster_scores
 from gsl_scale.evaluate.references import diffused, wanted
@@ -44,6 +45,15 @@ def seeded(config: str, seed: int) -> list[str]:
     if config == "20news":
         sets.append(f"data.split.seed={seed}")
     return sets
+
+
+def alone(config: Config) -> Config:
+    """For one process that trains by itself, perhaps beside others."""
+    run = config.run
+    threads = threads_per_worker(run) if run.workers else run.threads
+    return config.model_copy(
+        update={"run": run.model_copy(update={"workers": 0, "threads": threads})}
+    )
 
 
 @contextmanager
@@ -159,11 +169,12 @@ def watched(config: Config, data: Artifact, task: Task) -> dict[str, Any]:
 
     def watch(step: int) -> None:
         graph = graphs.written(model).normalised()
-        curve.append((step, train_gcn(graph, features, task, how, config.train.seed)))
+        # As in the paper, every graph has a classifier of its own, drawn anew.
+        curve.append((step, train_gcn(graph, features, task, how, 1000 * config.train.seed + step)))
 
     watch(0)
     trainer.run(watch)
-    best_step, best = max(curve, key=lambda point: point[1].valid)
+    best_step, best = max(curve, key=lambda point: point[1].rank)
     represented = graphs.represent(model)
     over = smoothed(represented, graphs.written(model).to_scipy())
     labels, runs = task.labels.numpy(), settings.cluster_runs

@@ -15,9 +15,9 @@ import numpy as np
 from gsl_scale import __version__, progress
 from gsl_scale.config import Config, Run
 from gsl_scale.config_file import load_config
-from gsl_scale.engine import engine, threads_per_worker
+from gsl_scale.engine import engine
 from gsl_scale.errors import UserError
-from gsl_scale.evaluate.watch import seeded
+from gsl_scale.evaluate.watch import alone, seeded
 from gsl_scale.experiment.cell import Ask, Keys, compute
 from gsl_scale.experiment.grid import EXPERIMENTS, PAPER_TAU, Experiment, Point, Values
 from gsl_scale.experiment.page import write_page
@@ -93,20 +93,11 @@ def _asks(study: Study, points: list[Point], seeds: range) -> Iterator[tuple[int
     for seed in seeds:
         for place, point in enumerate(points):
             config = study.config(point, seed)
-            here = _alone(config)
+            here = alone(config)
             for series in about.series:
                 kind = "curves" if about.curves and series == "learned graph" else series
                 asked = _undamaged(here) if series == "kNN graph" else here
                 yield place, seed, series, Ask(name, kind, asked, study.classes)
-
-
-def _alone(config: Config) -> Config:
-    """For one process that trains by itself, perhaps beside others."""
-    run = config.run
-    threads = threads_per_worker(run) if run.workers else run.threads
-    return config.model_copy(
-        update={"run": run.model_copy(update={"workers": 0, "threads": threads})}
-    )
 
 
 def _undamaged(config: Config) -> Config:
