@@ -27,7 +27,9 @@ class Ranks(Engine, Protocol):
         """What the first rank makes, for all."""
         ...
 
-    def sum(self, value: Tensor) -> Tensor: ...
+    def sum(self, value: Tensor) -> "Arriving":
+        """Begin to add up what all ranks have."""
+        ...
 
     def gather(self, mine: Tensor, total: int) -> "Arriving":
         """Begin to fetch the rows of all ranks; each has its slice of `total`."""
@@ -54,8 +56,8 @@ class Alone(InProcess):
     def lead(self, function: Callable[[], Result]) -> Result:
         return function()
 
-    def sum(self, value: Tensor) -> Tensor:
-        return value
+    def sum(self, value: Tensor) -> Arriving:
+        return lambda: value
 
     def gather(self, mine: Tensor, total: int) -> Arriving:
         return lambda: mine
@@ -108,11 +110,16 @@ class Together:
         made: Result = told[0]
         return made
 
-    def sum(self, value: Tensor) -> Tensor:
+    def sum(self, value: Tensor) -> Arriving:
         total = value.clone()
-        dist.all_reduce(total)
+        under_way: Any = dist.all_reduce(total, async_op=True)
         self.exchanged += total.numel() * total.element_size()
-        return total
+
+        def arrived() -> Tensor:
+            under_way.wait()
+            return total
+
+        return arrived
 
     def gather(self, mine: Tensor, total: int) -> Arriving:
         counts = self._counts(total)

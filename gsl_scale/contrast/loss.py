@@ -1,6 +1,6 @@
 """NT-Xent: a node's two projections should be more alike than those of different nodes (Eq. 12)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,14 +48,19 @@ class _Awaiting(torch.autograd.Function):
         return ctx.gradient.pop()(), None
 
 
-def contrasted(z_learner: Tensor, anchor: Told, temperature: float, ranks: Ranks = ALONE) -> Tensor:
+def contrasted(
+    z_learner: Tensor,
+    anchor: Told,
+    temperature: float,
+    ranks: Ranks = ALONE,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Tensor:
     """NT-Xent among ranks: the value is that of the whole batch; the gradients of all ranks add up
-    to that of the whole batch."""
+    to that of the whole batch. `meanwhile` is done while sums of other ranks are on their way."""
     rows = unit_rows(z_learner) / temperature
     columns = anchor.everyone()
-    loss: Tensor = _BothWays.apply(
-        rows, anchor.mine, columns, 1.0 / temperature, anchor.gradient, ranks
-    )  # type: ignore[no-untyped-call]
+    others = (anchor.gradient, ranks, meanwhile)
+    loss: Tensor = _BothWays.apply(rows, anchor.mine, columns, 1.0 / temperature, others)  # type: ignore[no-untyped-call]
     return loss
 
 
@@ -69,9 +74,9 @@ class _BothWays(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, rows: Tensor, _: Tensor, columns: Tensor, highest: float,
-        gradient: list[Arriving], ranks: Ranks,
-    ) -> Tensor:  # fmt: skip
+        ctx: Any, rows: Tensor, _: Tensor, columns: Tensor, highest: float, others: Any
+    ) -> Tensor:
+        gradient, ranks, meanwhile = others
         total = len(columns)
         first = ranks.slice(total).start
         power = rows.new_empty(len(rows), total)
@@ -84,14 +89,17 @@ class _BothWays(torch.autograd.Function):
             row_sums[some] = block.sum(1, keepdim=True)
             column_sums[:, :total] += block.sum(0, keepdim=True)
         column_sums[:, total] = row_sums.log().sum() / 2 - same.sum()
-        column_sums = ranks.sum(column_sums)
+        arrived = ranks.sum(column_sums)
+        meanwhile()
+        column_sums = arrived()
         column_sums, by_rows = column_sums[:, :total], column_sums[0, total]
         ctx.first, ctx.gradient, ctx.ranks = first, gradient, ranks
         ctx.save_for_backward(rows, columns, power, row_sums, column_sums)
-        return (by_rows + column_sums.log().sum() / 2) / total + highest
+        value: Tensor = (by_rows + column_sums.log().sum() / 2) / total + highest
+        return value
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None, None, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         rows, columns, power, row_sums, column_sums = ctx.saved_tensors
         scale = grad / (2 * len(columns))
         by_row, by_column = scale / row_sums, scale / column_sums
@@ -103,7 +111,7 @@ class _BothWays(torch.autograd.Function):
             to_columns.addmm_(change.t(), rows[some])
         ctx.gradient.append(ctx.ranks.share(to_columns))
         waited_for = to_rows.new_zeros(1, 1).expand_as(to_rows)
-        return to_rows, waited_for, None, None, None, None
+        return to_rows, waited_for, None, None, None
 
 
 def _blocks(num_rows: int) -> Iterator[slice]:

@@ -97,16 +97,20 @@ class Trainer(Generic[AnyGraphs]):
             self.history = found.history
         self._forward = self.model if ranks.size == 1 else DistributedDataParallel(self.model)
         self._anchor_seconds, self._exchanged = 0.0, 0
+        self._ahead: tuple[int, Batch] | None = None
 
-    def step(self, number: int, seeds: Tensor) -> float:
-        """Lines 13 to 17: descent on one batch, and the anchor's update every c steps."""
-        mine = self.graphs.arranged(seeds)[self.ranks.slice(len(seeds))].sort().values
+    def step(self, number: int, seeds: Tensor, following: Tensor | None = None) -> float:
+        """Lines 13 to 17: descent on one batch, and the anchor's update every c steps. The edges of
+        the `following` batch are looked up while other ranks are waited for."""
         learner, anchor = self._forward(
-            self.graphs.batch(mine, number),
+            self._batch(number, seeds),
             number,
             lambda projections: Told.of(projections, self.ranks, len(seeds)),
         )
-        loss = contrasted(learner, anchor, self.config.contrast.temperature, self.ranks)
+        temperature = self.config.contrast.temperature
+        loss = contrasted(
+            learner, anchor, temperature, self.ranks, lambda: self._look_ahead(number, following)
+        )
         value = float(loss.detach())
         if not np.isfinite(value):
             raise DivergedError(
@@ -118,13 +122,30 @@ class Trainer(Generic[AnyGraphs]):
             )
         self.optimiser.zero_grad()
         (loss * self.ranks.size).backward()  # DDP takes the mean of the ranks' parts
-        settings = self.config.anchor
-        if settings.tau < 1.0 and number % settings.c == 0:
+        if self._blends(number):
             began = time.monotonic()
             self.graphs.blend(self.model)
             self._anchor_seconds += time.monotonic() - began
         self.optimiser.step()
         return value
+
+    def _batch(self, number: int, seeds: Tensor) -> Batch:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead[0] == number:
+            return ahead[1]
+        mine = self.graphs.arranged(seeds)[self.ranks.slice(len(seeds))].sort().values
+        return self.graphs.batch(mine, number)
+
+    def _look_ahead(self, number: int, following: Tensor | None) -> None:
+        """Unless graphs are renewed before the next step."""
+        if following is not None and not self._blends(number):
+            batch = self._batch(number + 1, following)
+            batch.look_up()
+            self._ahead = number + 1, batch
+
+    def _blends(self, number: int) -> bool:
+        settings = self.config.anchor
+        return settings.tau < 1.0 and number % settings.c == 0
 
     def run(
         self, watch: Callable[[int], None] = lambda _: None, journal: Journal = SILENT
@@ -141,7 +162,8 @@ class Trainer(Generic[AnyGraphs]):
                 last = min(history.done + train.refresh, train.steps)
                 for number in range(history.done + 1, last + 1):
                     taken = time.monotonic()
-                    losses.append(self.step(number, seeds[number]))
+                    following = seeds[number + 1] if number < last else None
+                    losses.append(self.step(number, seeds[number], following))
                     advance(1, f"loss {losses[-1]:.3f}")
                     seconds = time.monotonic() - taken
                     journal.step(number, loss=losses[-1], seconds=seconds)

@@ -55,9 +55,16 @@ class SampledBatch:
     def _exact(self) -> bool:
         return self.graphs.config.contrast.fanout == "all"
 
+    def look_up(self) -> None:
+        _ = self._hops, self._anchor_hops
+
     @cached_property
     def _hops(self) -> tuple[Hop, Hop]:
         return self._two_hops(self.graphs.sketch, LEARNER)
+
+    @cached_property
+    def _anchor_hops(self) -> tuple[Hop, Hop]:
+        return self._two_hops(self.graphs.anchor, ANCHOR)
 
     @cached_property
     def _around(self) -> Hop:
@@ -82,7 +89,7 @@ class SampledBatch:
         return Block(graphs[1], graphs[0], features, self._here(outer.nodes))
 
     def anchored(self) -> Block:
-        outer, inner = self._two_hops(self.graphs.anchor, ANCHOR)
+        outer, inner = self._anchor_hops
         graphs = [Graph(edges.pattern, edges.value / edges.chance) for edges in (outer, inner)]
         features = self.graphs.features.of(inner.nodes)
         return Block(graphs[0], graphs[1], features, self._here(outer.nodes))

@@ -35,6 +35,10 @@ class Batch(Protocol):
 
     def anchored(self) -> Block: ...
 
+    def look_up(self) -> None:
+        """Find its edges now and not when they are asked for."""
+        ...
+
 
 class Model(nn.Module):
     """The learner (omega), the encoder (theta) and the projector (phi)."""

@@ -191,6 +191,9 @@ class WholeBatch:
     def given(self) -> Graph | None:
         return self.graphs.given
 
+    def look_up(self) -> None:
+        """Everything is in memory."""
+
     def learned(self, embeddings: Tensor) -> Block:
         learned = learned_graph(embeddings, self.graphs.sketch).normalised()
         return self._block(learned, LEARNER)
