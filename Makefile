@@ -50,11 +50,12 @@ fmt: $(VENV)/.installed-dev ## format and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+EACH_CORE := --set run.workers=$(shell nproc) --set run.threads=1
+
 reproduce: $(VENV)/.installed ## the paper's table, beside the paper's numbers (hours; resumes)
-	$(GSL) reproduce
+	$(GSL) reproduce $(EACH_CORE)
 
 # Each line keeps its finished cells, so a second call computes only what is missing.
-EACH_CORE := --set run.workers=$(shell nproc) --set run.threads=1
 # There are many of these trainings: not the 400 steps of the preset.
 FEWER_STEPS := --set train.steps=300
 figures: $(VENV)/.installed ## the paper's figures, as plots and a page in runs/experiments (resumes)

@@ -164,7 +164,7 @@ def reproduce(
 ) -> None:
     """The paper's table for this method, beside the paper's numbers. Goes on where it stopped.
 
-    Example: gsl-scale reproduce --only wine --only digits --seeds 3
+    Example: gsl-scale reproduce --only wine --only digits --seeds 3 --set run.workers=2
     """
     from gsl_scale.evaluate.reproduce import reproduce as compute
     from gsl_scale.render import print_reproduction

@@ -2,11 +2,12 @@ import json
 
 from gsl_scale.evaluate.reproduce import ROWS
 
+SHORT = ["--set", "train.steps=2", "--set", "train.refresh=1", "--set", "evaluate.seeds=1",
+         "--set", "evaluate.epochs=5", "--set", "evaluate.cluster_runs=1"]  # fmt: skip
+
 
 def test_cells_are_kept_and_the_table_is_whole(gsl, tmp_path):
-    short = ["--set", "train.steps=2", "--set", "train.refresh=1", "--set", "evaluate.seeds=1",
-             "--set", "evaluate.epochs=5", "--set", "evaluate.cluster_runs=1"]  # fmt: skip
-    call = ["reproduce", "--only", "wine", "--seeds", 2, "--out", tmp_path, *short]
+    call = ["reproduce", "--only", "wine", "--seeds", 2, "--out", tmp_path, *SHORT]
     (row,) = json.loads(gsl(*call, "--json").out)
     assert (row["row"], row["paper"], row["seeds"]) == ("wine", 98.2, 2)
     assert 0 < row["label_free"]["mean"] <= 100
@@ -18,6 +19,25 @@ def test_cells_are_kept_and_the_table_is_whole(gsl, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in cells} == cells
     gsl(*call, "--set", "knn.k=5")
     assert len(list(tmp_path.glob("wine-*"))) == 4  # another config, other cells
+
+
+def test_a_row_with_settings_of_its_own_has_another_preset(gsl, tmp_path):
+    call = ["reproduce", "--only", "digits", "--seeds", 1, "--out", tmp_path, *SHORT]
+    (row,) = json.loads(gsl(*call, "--json").out)
+    found = [json.loads(path.read_text()) for path in tmp_path.glob("digits-seed*.json")]
+    means = [cell["label_free"]["mean"] for cell in found]
+    assert len(found) == 2
+    assert sorted(means) == sorted([row["label_free"]["mean"], row["preset"]["mean"]])
+
+
+def test_the_same_table_on_ray_workers(gsl, ray_here, tmp_path):
+    call = ["reproduce", "--only", "wine", "--only", "cancer", "--seeds", 1, "--json", *SHORT]
+    threads = ["--set", "run.threads=1"]
+    tables = [
+        json.loads(gsl(*call, *threads, *more, "--out", tmp_path / str(len(more))).out)
+        for more in ([], ["--set", "run.workers=2"])
+    ]
+    assert tables[0] == tables[1]
 
 
 def test_every_row_has_its_config():
