@@ -16,6 +16,7 @@ from gsl_scale import progress
 from gsl_scale.config import Config
 from gsl_scale.config_file import load_config
 from gsl_scale.engine import engine
+from gsl_scale.errors import UserError
 from gsl_scale.evaluate.cluster import MEASURES
 from gsl_scale.evaluate.watch import alone, cell, references, seeded
 
@@ -59,6 +60,12 @@ def reproduce(
 ) -> list[dict[str, Any]]:
     """Compute what is missing; the table of everything that is there."""
     rows = [row for row in ROWS if not only or row.config in only]
+    known = [row.config for row in ROWS]
+    if unknown := sorted(set(only) - set(known)):
+        raise UserError(
+            f"There is no row {', '.join(unknown)} in the paper's table.",
+            next_step=f"Give some of: {', '.join(known)}.",
+        )
     asks = {(row, seed): _ask(row, seed, configs, out, sets) for seed in seeds for row in rows}
     found: dict[int, dict[str, Any]] = {}
     tasks = list(enumerate(asks.values()))

@@ -30,6 +30,12 @@ def test_a_row_with_settings_of_its_own_has_another_preset(gsl, tmp_path):
     assert sorted(means) == sorted([row["label_free"]["mean"], row["preset"]["mean"]])
 
 
+def test_a_row_that_is_not_in_the_table(gsl, tmp_path):
+    found = gsl("reproduce", "--only", "wines", "--out", tmp_path)
+    assert found.code == 2
+    assert "no row wines" in found.err and "wine, cancer" in found.err
+
+
 def test_the_same_table_on_ray_workers(gsl, ray_here, tmp_path):
     call = ["reproduce", "--only", "wine", "--only", "cancer", "--seeds", 1, "--json", *SHORT]
     threads = ["--set", "run.threads=1"]
