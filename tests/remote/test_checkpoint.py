@@ -15,7 +15,8 @@ from gsl_scale.store import Artifact
 from tests.conftest import ROOT
 from tests.remote.conftest import SMALL
 
-LONG = SMALL | {"train": {"steps": 300, "refresh": 20, "patience": 1000}}
+STEPS = 1000  # seconds, so that copies are made before it ends
+LONG = SMALL | {"train": {"steps": STEPS, "refresh": 20, "patience": STEPS}}
 UNTIL = ("--until", "train")
 
 
@@ -32,14 +33,14 @@ def killed(store, config):
     words = [sys.executable, "-m", "gsl_scale", "run", config, "--out", store.uri, *UNTIL]
     process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.DEVNULL)
     while ".checkpoint/latest.json" not in store.objects():
-        assert process.poll() is None
+        assert process.poll() is None, "it ended before its checkpoint was seen"
         time.sleep(0.1)
     process.send_signal(signal.SIGKILL)
     process.wait()
     for key in store.objects(".claim"):
         Bucket(store.uri).remove(key)  # three minutes later
     left = checkpoint.left_in(Bucket(store.uri))
-    assert 0 < left.step < 300
+    assert 0 < left.step < STEPS
     return left
 
 
