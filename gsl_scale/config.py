@@ -79,9 +79,11 @@ class DataBlock(Block):
     perturb: Perturb | None = Field(None, description="damage on purpose; none: as it comes")
 
 
-Scale = Literal["auto", "none", "standard"]
+Scale = Literal["auto", "none", "standard", "log"]
 _SCALE: Any = Field(
-    "auto", description="standard: mean 0, spread 1; auto: standard if units differ"
+    "auto",
+    description="standard: mean 0, spread 1; log: the same of logarithms, for skewed amounts; "
+    "auto: standard if units differ",
 )
 
 

@@ -41,9 +41,14 @@ def _number(value: float) -> str:
 
 
 def _validated(found: dict[str, Any]) -> dict[str, str]:
-    """Validation accuracy before training, and where it was best on the way."""
+    """The validation loss, which tells apart equal accuracies; the accuracy before training, and
+    where it was best on the way."""
     step, valid = max(found["curve"], key=lambda point: point[1])
-    return {"before": f"{found['start']:.1f}", "best at": f"{valid:.1f} ({step})"}
+    return {
+        "loss": f"{found['loss']:.4f}",
+        "before": f"{found['start']:.1f}",
+        "best at": f"{valid:.1f} ({step})",
+    }
 
 
 def _held_out(found: dict[str, Any]) -> dict[str, str]:

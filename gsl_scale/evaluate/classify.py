@@ -132,7 +132,7 @@ def classify(
 ) -> dict[str, Any]:
     """Test accuracy over seeds, with the classifier that validates best."""
     first = [train_gcn(graph, features, task, how, 0) for how in choices]
-    best = max(range(len(choices)), key=lambda i: first[i].valid)
+    best = max(range(len(choices)), key=lambda i: first[i].rank)
     more = [train_gcn(graph, features, task, choices[best], seed) for seed in range(1, seeds)]
     scores = [first[best], *more]
     test = np.array([score.test for score in scores]) * 100
@@ -140,6 +140,7 @@ def classify(
         "mean": float(test.mean()),
         "std": float(test.std()),
         "valid": float(np.mean([score.valid for score in scores]) * 100),
+        "valid_loss": float(np.mean([score.valid_loss for score in scores])),
         "weight_decay": choices[best].weight_decay,
     }
 
@@ -175,7 +176,8 @@ def train_gcn(
         with torch.no_grad():
             logits = model(graph, features, passed)
         valid_loss = float(F.cross_entropy(logits[judged.valid], task.labels[judged.valid]))
-        valid, test = (_accuracy(logits, task, nodes) for nodes in (judged.valid, task.test))
+        predicted = logits.argmax(1)
+        valid, test = (_accuracy(predicted, task, nodes) for nodes in (judged.valid, task.test))
         score = Score(valid, test, valid_loss)
         if score.rank > best.rank:
             best, since = score, 0
@@ -186,11 +188,7 @@ def train_gcn(
     return best
 
 
-def _accuracy(logits: Tensor, task: Task, nodes: Tensor) -> float:
-    return task.accuracy(task.labels[nodes], logits[nodes].argmax(1))
-
-
-def _right(predicted: Tensor, task: Task, nodes: Tensor) -> float:
+def _accuracy(predicted: Tensor, task: Task, nodes: Tensor) -> float:
     return task.accuracy(task.labels[nodes], predicted[nodes])
 
 
@@ -204,6 +202,7 @@ def logistic_regression(features: Features, task: Task) -> dict[str, Any]:
         )
         judged = task.valid if len(task.valid) else task.train
         predicted = torch.from_numpy(model.predict(rows))
-        scores.append(Score(*(_right(predicted, task, nodes) for nodes in (judged, task.test))))
+        valid, test = (_accuracy(predicted, task, nodes) for nodes in (judged, task.test))
+        scores.append(Score(valid, test))
     best = max(scores, key=lambda score: score.valid)
     return {"mean": best.test * 100, "std": 0.0, "valid": best.valid * 100}

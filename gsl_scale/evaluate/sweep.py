@@ -22,7 +22,7 @@ from gsl_scale.errors import GslError, InputError, UserError
 from gsl_scale.evaluate.classify import Task
 from gsl_scale.evaluate.cluster import MEASURES
 from gsl_scale.evaluate.grid import Setting, choose
-from gsl_scale.evaluate.trials import OBJECTIVES, Trial, read_result, run_trials, score
+from gsl_scale.evaluate.trials import OBJECTIVES, Trial, loss, read_result, run_trials, score
 from gsl_scale.evaluate.watch import seeded
 from gsl_scale.ingest import input_paths
 from gsl_scale.ingest.inputs import fingerprint
@@ -76,7 +76,7 @@ class Sweep:
                 f"The first: {entries[0]['failed']}",
                 next_step="Try one of them alone: gsl-scale run CONFIG --set KEY=VALUE",
             )
-        tried.sort(key=lambda entry: -entry["score"])
+        tried.sort(key=lambda entry: (-entry["score"], entry["loss"]))
         table = {
             "objective": self.objective,
             "seeds": self.seeds,
@@ -126,9 +126,14 @@ class Sweep:
         for name, some in mine.items():
             found = [read_result(trial) for trial in some]
             scores = [score(one) for one in found]
-            means = {"score": float(np.mean(scores)), "std": float(np.std(scores))}
+            means = {
+                "score": float(np.mean(scores)),
+                "std": float(np.std(scores)),
+                "loss": float(np.mean([loss(one) for one in found])),
+            }
             entry["configs"][name] = means | _SUMMARY[self.objective](found)
-        entry["score"] = float(np.mean([found["score"] for found in entry["configs"].values()]))
+        for key in ("score", "loss"):
+            entry[key] = float(np.mean([found[key] for found in entry["configs"].values()]))
         return entry
 
     def _write_best(self, best: dict[str, Any], number: int) -> list[Path]:

@@ -16,7 +16,7 @@ from gsl_scale.ingest.edge_files import open_edges
 from gsl_scale.ingest.files import find_files, kind_of, open_table
 from gsl_scale.ingest.ids import IdLookup
 from gsl_scale.ingest.inputs import fingerprint
-from gsl_scale.ingest.scale import standardised
+from gsl_scale.ingest.scale import rescaled
 from gsl_scale.ingest.source import EdgeBlock, Source
 from gsl_scale.ingest.tables import open_tables
 from gsl_scale.store.artifact import Artifact
@@ -128,7 +128,7 @@ def _require_columns(data: Artifact, source: Source, where: str) -> None:
 def _rows(data: Artifact, source: Source, tables: TablesData, findings: checks.Findings) -> Rows:
     scaling = data.manifest.facts.get("scaling")
     if scaling is not None:
-        source = replace(source, features=standardised(source, scaling))
+        source = replace(source, features=rescaled(source, scaling))
     blocks = checks.checked_features(source, findings, tables.fill_missing, tables.dtype)
     return np.concatenate(list(blocks))
 

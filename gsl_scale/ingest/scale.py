@@ -1,44 +1,78 @@
-"""Standardising features, for columns in different units (age in years, income in cents)."""
+"""Columns in different units (age in years, income in cents) and skewed amounts, made alike."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from gsl_scale.errors import InputError
 from gsl_scale.ingest.source import Rows, Source
 
 # Largest column spread over the median one, from which on 'auto' standardises. Pixels, counts and
 # embeddings are below it; columns in different units are far above.
 _FAR = 20.0
+_BEND = 10.0  # 'log' is log(1 + x / unit), where the unit is the column's mean over this
+
+Scaling = dict[str, list[float]]  # kept as a fact of the data, for rows that come later
 
 
 def scaled(source: Source, scale: str) -> Source:
-    """The source with mean 0 and spread 1 in every column, if asked for or called for."""
+    """The source with mean 0 and spread 1 in every column, if asked for or called for; with `log`,
+    of the logarithms."""
     if scale == "none":
         return source
-    mean, spread = _moments(source)
+    scaling: Scaling = {}
+    if scale == "log":
+        mean, _ = _moments(source)
+        scaling["unit"] = np.where(mean > 0, mean / _BEND, 1.0).tolist()
+    mean, spread = _moments(replace(source, features=rescaled(source, scaling)))
     alive = spread[spread > 0]
     ratio = float(alive.max() / np.median(alive)) if len(alive) else 1.0
     if scale == "auto" and ratio < _FAR:
         return source
+    scaling["mean"] = mean.astype(np.float32).tolist()
+    scaling["spread"] = np.where(spread > 0, spread, 1.0).astype(np.float32).tolist()
     note = (
         f"features standardised: one column spreads {ratio:,.0f} times as far as the median one "
         "(data.scale=none keeps them as they are)."
     )
-    divisor = np.where(spread > 0, spread, 1.0).astype(np.float32)
-    centre = mean.astype(np.float32)
-
-    scaling = {"mean": centre.tolist(), "spread": divisor.tolist()}
-    facts = {**source.facts, "scaling": scaling}  # for rows that come later
+    if scale == "log":
+        note = "features are standardised logarithms (data.scale=log)."
     return replace(
-        source, features=standardised(source, scaling), notes=(*source.notes, note), facts=facts
+        source,
+        features=rescaled(source, scaling),
+        notes=(*source.notes, note),
+        facts={**source.facts, "scaling": scaling},
     )
 
 
-def standardised(source: Source, scaling: dict[str, list[float]]) -> Callable[[], Iterator[Rows]]:
-    """The features less their mean, divided by their spread."""
-    centre, divisor = (np.array(scaling[name], np.float32) for name in ("mean", "spread"))
-    return lambda: ((rows - centre) / divisor for rows in source.features())
+def rescaled(source: Source, scaling: Scaling) -> Callable[[], Iterator[Rows]]:
+    """The features as `scaling` says: logarithms of amounts, less their mean, by their spread."""
+    known = {name: np.array(values, np.float32) for name, values in scaling.items()}
+
+    def blocks() -> Iterator[Rows]:
+        first = 0
+        for block in source.features():
+            rows = block
+            if "unit" in known:
+                _require_amounts(source, rows, first)
+                rows = np.log1p(rows / known["unit"])
+            first += len(rows)
+            yield (rows - known["mean"]) / known["spread"] if "mean" in known else rows
+
+    return blocks
+
+
+def _require_amounts(source: Source, rows: Rows, first: int) -> None:
+    negative = np.argwhere(rows < 0)
+    if len(negative):
+        row, column = (int(at) for at in negative[0])
+        raise InputError(
+            f"Features: data.scale=log takes amounts, 0 or more; found {rows[row, column]:g} in "
+            f"column {source.feature_name(column)}, {source.name_row(first + row)}.",
+            "A negative number has no logarithm.",
+            "Use data.scale=standard, or leave that column out.",
+        )
 
 
 def _moments(source: Source) -> tuple[np.ndarray, np.ndarray]:

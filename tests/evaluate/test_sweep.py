@@ -44,6 +44,13 @@ def people(tmp_path):
     return write_people(tmp_path / "people")
 
 
+def test_equal_accuracies_are_told_apart_by_the_loss(gsl, people, tmp_path):
+    call = ["sweep", people, "--grid", "knn.k=8,12,15", *SHORT, "--set", "evaluate.epochs=60"]
+    settings = json.loads(gsl(*call, "--out", tmp_path / "out", "--json").out)["settings"]
+    assert len({entry["score"] for entry in settings}) < len(settings)  # or it could not fail
+    assert settings == sorted(settings, key=lambda entry: (-entry["score"], entry["loss"]))
+
+
 def files(out):
     return {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()}
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from gsl_scale.ingest.scale import scaled
+from gsl_scale.errors import InputError
+from gsl_scale.ingest.scale import rescaled, scaled
 from gsl_scale.ingest.source import Source
 
 
@@ -37,3 +38,31 @@ def test_missing_values_stay_missing():
     found = read(scaled(source(rows), "standard"))
     assert np.isnan(found[1, 0]) and np.isinf(found[3, 1])
     assert np.isfinite(found[[0, 2]]).all()
+
+
+def test_logarithms_of_amounts():
+    rows = np.random.default_rng(0).lognormal([0, 5, 10], 1.5, (400, 3)).astype(np.float32)
+    found = scaled(source(rows), "log")
+    assert "logarithms" in found.notes[0]
+    expected = np.log1p(10 * rows / rows.mean(axis=0))
+    expected = (expected - expected.mean(axis=0)) / expected.std(axis=0)
+    assert np.allclose(read(found), expected, atol=1e-3)
+    # Whatever the unit, and for rows that come later.
+    assert np.allclose(read(scaled(source(rows * [1, 1e3, 1e-3]), "log")), expected, atol=1e-3)
+    later = rescaled(source(rows[:7]), found.facts["scaling"])
+    assert np.allclose(np.concatenate(list(later())), expected[:7], atol=1e-3)
+
+
+def test_a_column_of_zeros_and_missing_values_have_logarithms_too():
+    rows = np.array([[1, 0], [np.nan, 0], [3, 0], [0, 0]])
+    found = read(scaled(source(rows), "log"))
+    assert np.isnan(found[1, 0]) and np.isfinite(found[[0, 2, 3]]).all()
+    assert (found[:, 1] == 0).all()
+
+
+def test_negative_numbers_have_no_logarithm():
+    rows = np.ones((9, 2))
+    rows[7, 1] = -3
+    with pytest.raises(InputError, match=r"found -3 in column 1, row 7") as refused:
+        scaled(source(rows), "log")
+    assert "data.scale=standard" in str(refused.value)
