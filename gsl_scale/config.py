@@ -212,6 +212,8 @@ class Knn(Block):
 class Learner(Block):
     """From features to the embeddings whose similarity is the weight of an edge."""
 
+    later: ClassVar[tuple[str, ...]] = ("topics",)
+
     kind: Literal["auto", "attentive", "mlp", "gnn"] = Field("auto", description="metric learner")
     layers: int = Field(2, gt=0, description="layers of the learner")
     activation: Literal["auto", "relu", "tanh", "none"] = Field(
@@ -224,10 +226,17 @@ class Learner(Block):
     hops: int = Field(12, gt=0, description="smooth: features are passed on this often")
     restart: float = Field(0.15, ge=0, le=1, description="smooth: what a node keeps of itself")
     directions: Count = Field(AUTO, description="manifold, topics, words: how many directions")
+    topics: float | None = Field(
+        None, ge=0, description="words: how much topics count beside rare words; none: 0.55"
+    )
     width: CountOrNone = Field(
         AUTO, description="the MLP learner's input projected to this many dimensions; 0: not at all"
     )
     learning_rate: Amount = Field(AUTO, description="of the learner, not larger than train's")
+
+    @property
+    def weight_of_topics(self) -> float:
+        return 0.55 if self.topics is None else self.topics
 
 
 class Contrast(Block):

@@ -18,7 +18,6 @@ from gsl_scale.memory import columns_at_once
 from gsl_scale.postprocess import Sketch, learned_graph
 
 _RESTART = 0.1  # of the diffusion that weighs a manifold's directions
-_TOPICS_BESIDE_WORDS = 0.55
 _ROUNDS = 20  # of subspace iteration, two steps each
 
 
@@ -49,7 +48,7 @@ def _context(
     rows = features.dense
     if settings.context in ("topics", "words"):
         fitted = fit_topics(rows, settings.directions)
-        return (topics if settings.context == "topics" else words)(rows, fitted), fitted
+        return of_words(rows, fitted, settings), fitted
     if settings.context == "smooth" and given is not None:
         return smoothed(rows, given, settings.hops, settings.restart), {}
     assert nearest is not None
@@ -114,15 +113,22 @@ def fit_topics(rows: Tensor, number: int) -> Fitted:
     return fitted | {"topics": directions(_rare(rows, fitted), min(number, *rows.shape))}
 
 
+def of_words(rows: Tensor, fitted: Fitted, settings: Learner) -> Tensor:
+    """The context of rows whose columns are words: `topics` or `words`."""
+    if settings.context == "topics":
+        return topics(rows, fitted)
+    return words(rows, fitted, settings.weight_of_topics)
+
+
 def topics(rows: Tensor, fitted: Fitted) -> Tensor:
     """Latent semantic analysis: rare features count more, then the strongest directions."""
     return onto(_rare(rows, fitted), fitted["topics"])
 
 
-def words(rows: Tensor, fitted: Fitted) -> Tensor:
-    """Of a large vocabulary: rare words count more, and beside them the topics they make."""
+def words(rows: Tensor, fitted: Fitted, weight: float) -> Tensor:
+    """Rare words count more, and beside them the topics they make count `weight`."""
     found = F.normalize(topics(rows, fitted), dim=1)
-    return torch.hstack([_rare(rows, fitted), _TOPICS_BESIDE_WORDS * found])
+    return torch.hstack([_rare(rows, fitted), weight * found])
 
 
 def _rare(rows: Tensor, fitted: Fitted) -> Tensor:

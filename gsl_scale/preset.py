@@ -79,7 +79,7 @@ def resolve(config: Config, shape: Shape) -> Config:
     for name, values in chosen.items():
         block = getattr(config, name)
         open_keys = {
-            key: new for key, new in values.items() if getattr(block, key) in ("auto", AUTO)
+            key: new for key, new in values.items() if getattr(block, key) in ("auto", AUTO, None)
         }
         update[name] = block.model_copy(update=open_keys)
     if config.export.given is None and config.knn.keep_given and shape.num_links >= _MANY * n:
@@ -87,14 +87,20 @@ def resolve(config: Config, shape: Shape) -> Config:
     return config.model_copy(update=update)
 
 
+def _directions(shape: Shape) -> int:
+    if shape.nonzero >= _DENSE:
+        return 64  # of a manifold
+    return 16 if shape.is_words else 8  # topics
+
+
 def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
     """What was found to work, by kind of features (`docs/log.md`).
 
     Few nodes cannot tell the parameters of an MLP, so there the context does most of the work and
     the learner moves little. Of a large vocabulary, words say something that a context would wash
-    out, so they are kept beside it.
+    out, so they are kept beside it; of a small one, a few topics say most.
     """
-    words = shape.is_words
+    words, topics = shape.is_words, None
     if shape.has_edges:
         kind, context, own, rate = "mlp", "smooth", 0.5 if words else 0.0, 1e-4 if small else 1e-3
     elif words:
@@ -102,7 +108,7 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
     elif not small:
         kind, context, own, rate = "mlp", "none", 0.0, 1e-3
     elif shape.nonzero < _DENSE:
-        kind, context, own, rate = "mlp", "topics", 0.0, 1e-5
+        kind, context, own, rate, topics = "attentive", "words", 0.0, 1e-5, 2.0
     else:
         kind, context, own, rate = "mlp", "manifold", 2.0, 1e-5
     if learner.kind != "auto":
@@ -121,7 +127,8 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
         "activation": "none" if signed or narrow else "relu",
         "context": context,
         "own": own,
-        "directions": min(16 if shape.nonzero < _DENSE else 64, shape.num_nodes),
+        "topics": topics,
+        "directions": min(_directions(shape), shape.num_nodes),
         "learning_rate": rate,
         "width": width,
     }

@@ -38,7 +38,7 @@ def test_what_was_said_stays():
         (Shape(3327, 100, True, False, 0.01), "mlp", "none", "smooth"),
         (Shape(3327, 60, True, False, 0.01), "mlp", "relu", "smooth"),
         (Shape(569, 30, False, True, 1.0), "mlp", "none", "manifold"),
-        (Shape(9607, 236, False, False, 0.1), "mlp", "none", "topics"),
+        (Shape(9607, 236, False, False, 0.1), "attentive", "none", "words"),
         (Shape(19717, 500, False, False, 0.1), "mlp", "none", "none"),
     ],
 )

@@ -32,7 +32,8 @@ from gsl_scale.train.whole import WholeGraphs
 
 BLOCKS = ("data", "learner", "knn", "contrast", "anchor", "train", "export", "evaluate")
 
-_JUDGED = "by classifiers drawn anew"  # part of a cell's name: another way is another cell
+# Part of a cell's name: another way of judging is another cell.
+_JUDGED = "by classifiers drawn anew, equal ones by loss"
 
 # The paper splits as IDGL (Chen et al., 2020) does; these are the seeds in IDGL's configs.
 _SPLITS = {"wine": (6600, 6666, 4968, 2842, 4800), "cancer": (42,), "digits": (7545,)}

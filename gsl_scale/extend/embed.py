@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gsl_scale.config import Learner
-from gsl_scale.context import Fitted, beside, onto, own_graph, smoothed, topics, words
+from gsl_scale.context import Fitted, beside, of_words, onto, own_graph, smoothed
 from gsl_scale.contrast.encoder import Encoder
 from gsl_scale.errors import InputError
 from gsl_scale.extend.rows import JoinedRows
@@ -88,7 +88,7 @@ def _seen(trained: Trained, data: Artifact, knn: Artifact, first: int) -> tuple[
     new = trained.scaled(data.nodes().read(first))
     rows = new
     if settings.context in ("topics", "words"):
-        context = (topics if settings.context == "topics" else words)(new, fitted)
+        context = of_words(new, fitted, settings)
         rows = beside(new, context, settings.own)
     elif settings.context != "none":
         every, nearest = trained.scaled(data.nodes().read()), read_candidates(knn)
