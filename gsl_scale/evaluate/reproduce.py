@@ -66,7 +66,7 @@ def reproduce(
             f"There is no row {', '.join(unknown)} in the paper's table.",
             next_step=f"Give some of: {', '.join(known)}.",
         )
-    asks = {(row, seed): _ask(row, seed, configs, out, sets) for seed in seeds for row in rows}
+    asks = {(row, seed): asked(row, seed, configs, out, sets) for seed in seeds for row in rows}
     found: dict[int, dict[str, Any]] = {}
     tasks = list(enumerate(asks.values()))
     with (
@@ -90,7 +90,8 @@ class Ask:
     out: Path
 
 
-def _ask(row: Row, seed: int, configs: Path, out: Path, sets: list[str]) -> Ask:
+def asked(row: Row, seed: int, configs: Path, out: Path, sets: list[str]) -> Ask:
+    """The preset has nothing of what the row's config sets, but the data, its split and `sets`."""
     path = configs / f"{row.config}.yaml"
     sets = [*seeded(row.config, seed), *sets]
     written = load_config(path)
@@ -99,6 +100,8 @@ def _ask(row: Row, seed: int, configs: Path, out: Path, sets: list[str]) -> Ask:
         for block in _LEARNED
         for key in getattr(written, block).model_fields_set
     ]
+    if "scale" in written.data.model_fields_set:
+        left_open.append("data.scale=auto")
     return Ask(row.config, load_config(path, sets), load_config(path, [*left_open, *sets]), out)
 
 

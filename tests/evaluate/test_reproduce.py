@@ -1,6 +1,8 @@
 import json
+from pathlib import Path
 
-from gsl_scale.evaluate.reproduce import ROWS
+from gsl_scale.config import AUTO
+from gsl_scale.evaluate.reproduce import ROWS, asked
 
 SHORT = ["--set", "train.steps=2", "--set", "train.refresh=1", "--set", "evaluate.seeds=1",
          "--set", "evaluate.epochs=5", "--set", "evaluate.cluster_runs=1"]  # fmt: skip
@@ -13,12 +15,12 @@ def test_cells_are_kept_and_the_table_is_whole(gsl, tmp_path):
     assert 0 < row["label_free"]["mean"] <= 100
     assert "given_graph" not in row
     cells = {path: path.stat().st_mtime_ns for path in tmp_path.glob("wine-seed*.json")}
-    assert len(cells) == 2
+    assert len(cells) == 4  # the row's and the preset's
     assert len(json.loads(next(iter(cells)).read_text())["curve"]) == 3  # start, step 1, step 2
     assert "wine" in gsl(*call).out
     assert {path: path.stat().st_mtime_ns for path in cells} == cells
     gsl(*call, "--set", "knn.k=5")
-    assert len(list(tmp_path.glob("wine-*"))) == 4  # another config, other cells
+    assert len(list(tmp_path.glob("wine-*"))) == 8  # another config, other cells
 
 
 def test_a_row_with_settings_of_its_own_has_another_preset(gsl, tmp_path):
@@ -28,6 +30,16 @@ def test_a_row_with_settings_of_its_own_has_another_preset(gsl, tmp_path):
     means = [cell["label_free"]["mean"] for cell in found]
     assert len(found) == 2
     assert sorted(means) == sorted([row["label_free"]["mean"], row["preset"]["mean"]])
+
+
+def test_the_preset_knows_nothing_of_what_a_row_sets(tmp_path):
+    (wine,) = (row for row in ROWS if row.config == "wine")
+    ask = asked(wine, 0, Path("configs"), tmp_path, ["train.steps=2"])
+    assert (ask.config.data.scale, ask.config.knn.k, ask.config.learner.own) == ("log", 40, 0.5)
+    assert ask.preset.data.scale == "auto"
+    assert ask.preset.knn.k == ask.preset.learner.own == AUTO
+    assert ask.preset.data.split_seed == ask.config.data.split_seed
+    assert ask.preset.train.steps == ask.config.train.steps == 2
 
 
 def test_a_row_that_is_not_in_the_table(gsl, tmp_path):
@@ -47,7 +59,5 @@ def test_the_same_table_on_ray_workers(gsl, ray_here, tmp_path):
 
 
 def test_every_row_has_its_config():
-    from pathlib import Path
-
     for row in ROWS:
         assert Path(f"configs/{row.config}.yaml").exists()
