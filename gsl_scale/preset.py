@@ -16,6 +16,7 @@ _DENSE = 0.25  # share of nonzeros from which on features are not taken for word
 _WORDS = 0.05  # and below which the vocabulary is large
 # Nodes from which on a batch does not follow every edge, and whole graphs are renewed rarely.
 _SAMPLED = 50_000
+_SMALL = 10_000  # nodes below which a learner moves little
 _MANY = 10  # given edges of a node, in the mean, from which on new ones are a supplement
 _WIDTH = 128  # of the MLP learner, whose layers cost its square
 
@@ -50,7 +51,7 @@ class Shape:
 def resolve(config: Config, shape: Shape) -> Config:
     """The same config with every 'auto' replaced by a value."""
     n = shape.num_nodes
-    small = n < 10_000
+    small = n < _SMALL
     k = config.knn.k
     if k == AUTO:
         few = 15 if shape.is_words else 20
@@ -67,7 +68,7 @@ def resolve(config: Config, shape: Shape) -> Config:
         },
         "anchor": {"budget": 2 * k, "c": 10 if n < _SAMPLED else 100},
         "train": {
-            "steps": (400 if shape.has_edges else 300) if small else 600,
+            "steps": _steps(shape),
             "refresh": 20 if n < _SAMPLED else 100,
         },
         "evaluate": {
@@ -85,6 +86,15 @@ def resolve(config: Config, shape: Shape) -> Config:
     if config.export.given is None and config.knn.keep_given and shape.num_links >= _MANY * n:
         update["export"] = config.export.model_copy(update={"given": "kept"})
     return config.model_copy(update=update)
+
+
+def _steps(shape: Shape) -> int:
+    """Without given edges the anchor begins with nothing; what a learner gains it soon loses."""
+    if shape.num_nodes >= _SAMPLED:
+        return 600
+    if not shape.has_edges:
+        return 300
+    return 400 if shape.num_nodes < _SMALL else 600
 
 
 def _directions(shape: Shape) -> int:

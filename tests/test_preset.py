@@ -62,7 +62,14 @@ def test_many_given_edges_are_kept_as_they_are(links, sets, given):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "edges", "steps"), [(5000, False, 300), (5000, True, 400), (20_000, True, 600)]
+    ("nodes", "edges", "steps"),
+    [
+        (5000, False, 300),
+        (5000, True, 400),
+        (20_000, False, 300),
+        (20_000, True, 600),
+        (60_000, False, 600),
+    ],
 )
 def test_how_long(nodes, edges, steps):
     assert resolve(make_config(DATA), Shape(nodes, 64, edges, False, 1.0)).train.steps == steps
