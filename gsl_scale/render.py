@@ -4,18 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from gsl_scale.memory import size
 from gsl_scale.pipeline import StageStatus
+from gsl_scale.printed import printed
 from gsl_scale.remote.uri import is_uri
 
 _COLOURS = {"complete": "green", "stale": "yellow", "partial": "yellow", "damaged": "red"}
-
-
-def _out() -> Console:
-    return Console(highlight=False, soft_wrap=True)
 
 
 def print_statuses(statuses: list[StageStatus]) -> None:
@@ -30,13 +26,13 @@ def print_statuses(statuses: list[StageStatus]) -> None:
             f"{status.seconds:.1f} s" if status.seconds else "–",
             status.why,
         )
-    _out().print(table)
+    printed().print(table)
 
 
 def print_run(folder: Path, statuses: list[StageStatus], place: str | None = None) -> None:
     """`place`: what the user calls it, if that is not the folder."""
     print_statuses(statuses)
-    out = _out()
+    out = printed()
     out.print()
     if (folder / "metrics.json").exists():
         print_metrics(json.loads((folder / "metrics.json").read_text()))
@@ -56,7 +52,7 @@ def print_run(folder: Path, statuses: list[StageStatus], place: str | None = Non
 
 def print_metrics(metrics: dict[str, Any]) -> None:
     """How good the graph is, beside the baselines; or, without labels, what it looks like."""
-    out = _out()
+    out = printed()
     if scores := metrics.get("classification"):
         table = Table("test accuracy", "mean", "± std", "valid", box=None, pad_edge=False)
         for name, score in scores.items():
@@ -98,7 +94,7 @@ def print_metrics(metrics: dict[str, Any]) -> None:
 
 
 def print_store(about: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     out.print(
         f"[bold]{about['path']}[/bold]: {about['kind']}, {about['nodes']:,} nodes, "
         f"{about['shards']} shard{'s' if about['shards'] > 1 else ''}, {size(about['bytes'])}, "
@@ -134,7 +130,7 @@ def print_store(about: dict[str, Any]) -> None:
 
 
 def print_store_bench(result: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     out.print(
         f"{result['edges']:,} edges of {result['nodes']:,} nodes, median of {result['repeats']}"
     )
@@ -147,7 +143,7 @@ def print_store_bench(result: dict[str, Any]) -> None:
 
 
 def print_load_bench(result: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     out.print(
         f"{result['edges']:,} edges of {result['nodes']:,} nodes, median of {result['repeats']}"
     )
@@ -160,7 +156,7 @@ def print_load_bench(result: dict[str, Any]) -> None:
 
 
 def print_train_bench(result: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     settings = ", ".join(f"{key} {value}" for key, value in result["settings"].items())
     out.print(f"{result['nodes']:,} nodes; {settings}")
     table = Table("", "set-up s", "search s", "step s", "peak memory", box=None, pad_edge=False)
@@ -189,7 +185,7 @@ def print_reproduction(table: list[dict[str, Any]]) -> None:
     from gsl_scale.evaluate.reproduce import CLUSTERINGS, COLUMNS
 
     names = [name for name in COLUMNS if any(name in row for row in table)]
-    out = _out()
+    out = printed()
     shown = Table(
         "accuracy", "paper", *(name.replace("_", " ") for name in names), box=None, pad_edge=False
     )
@@ -210,7 +206,7 @@ def print_reproduction(table: list[dict[str, Any]]) -> None:
 
 
 def print_extension(facts: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     out.print(
         f"{facts['new']:,} nodes added, {facts['nodes']:,} in all; {facts['new_edges']:,} new "
         f"edges, {facts['between_new']:,} of them between new nodes"
@@ -224,7 +220,7 @@ def print_extension(facts: dict[str, Any]) -> None:
 
 
 def print_knn(facts: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     how = "exact" if facts["index"] == "exact" else f"{facts['index']}, re-ranked exactly"
     out.print(f"{facts['rows']:,} rows, {facts['k']} neighbours each, cosine, {how}")
     for gate in facts["recall"] if facts["index"] != "exact" else ():
@@ -235,7 +231,7 @@ def print_knn(facts: dict[str, Any]) -> None:
 
 
 def print_knn_bench(result: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     out.print(
         f"{result['rows']:,} × {result['dim']}, {result['vectors']}, k = {result['k']}, "
         f"{result['threads']} threads, recall {result['recall']} wanted"
@@ -251,7 +247,7 @@ def print_knn_bench(result: dict[str, Any]) -> None:
 
 
 def print_growth_bench(result: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     out.print(f"{result['dim']} columns, k = {result['k']}, clustered vectors")
     table = Table("nodes", "seconds", "peak memory", "recall", "index", box=None, pad_edge=False)
     for point in result["points"]:
@@ -268,7 +264,7 @@ def print_growth_bench(result: dict[str, Any]) -> None:
 
 
 def print_workers_bench(result: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     out.print(f"{result['steps']} steps, one thread per worker, median of {result['repeats']}")
     heads = ("workers", "seeds per second", "(from, to)", "ratio", "refresh", "memory of one")
     table = Table(*heads, box=None, pad_edge=False)
@@ -293,4 +289,4 @@ def print_extend_bench(results: list[dict[str, Any]]) -> None:
             table.add_row(name, str(cell["seed"]), *(f"{cell[way]['mean']:.1f}" for way in ways))
             name = ""
         table.add_row("", "mean", *(f"{result['mean'][way]:.1f}" for way in ways), style="bold")
-    _out().print(table)
+    printed().print(table)

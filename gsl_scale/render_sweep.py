@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+
+from gsl_scale.printed import printed
 
 
 def print_sweep(table: dict[str, Any]) -> None:
@@ -22,7 +23,7 @@ def print_sweep(table: dict[str, Any]) -> None:
             cells += [_number(found["score"]) + spread, *describe(found).values()]
         style = "bold" if entry is tried[0] else ""
         shown.add_row(_settings(entry), *cells, _number(entry["score"]), style=style)
-    out = Console(highlight=False, soft_wrap=True)
+    out = printed()
     out.print(shown)
     for entry in entries[len(tried) :]:
         out.print(f"\n{_settings(entry)} could not be tried: {entry['failed']}", markup=False)

@@ -2,16 +2,13 @@
 
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
-
-def _out() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+from gsl_scale.printed import printed
 
 
 def print_cluster(found: dict[str, Any]) -> None:
-    out = _out()
+    out = printed()
     if not found["nodes"]:
         out.print("no cluster is running here; start one: gsl-scale cluster start")
         return
@@ -29,10 +26,10 @@ def print_cluster(found: dict[str, Any]) -> None:
 
 def print_jobs(jobs: list[dict[str, Any]]) -> None:
     if not jobs:
-        _out().print("no jobs yet; submit one: gsl-scale submit CONFIG --out DIR")
+        printed().print("no jobs yet; submit one: gsl-scale submit CONFIG --out DIR")
         return
     table = Table("job", "state", "began", "seconds", "out", box=None, pad_edge=False)
     for job in jobs:
         seconds = "–" if job["seconds"] is None else f"{job['seconds']:.0f}"
         table.add_row(job["job"], job["state"], job["began"] or "–", seconds, job["out"])
-    _out().print(table)
+    printed().print(table)

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from gsl_scale.printed import printed
 
 LISTS = {
     "changed_most": "changed most",
@@ -15,7 +16,7 @@ LISTS = {
 
 
 def print_diff(report: dict[str, Any]) -> None:
-    out = Console(highlight=False, soft_wrap=True)
+    out = printed()
     for name in ("old", "new"):
         side = report[name]
         line = f"{name}: {side['path']}, {side['nodes']:,} nodes, {side['edges']:,} edges"

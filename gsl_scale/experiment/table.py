@@ -5,8 +5,9 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
+
+from gsl_scale.printed import printed
 
 Found = dict[str, Any]
 
@@ -73,7 +74,7 @@ def spread(summary: Found) -> str:
 
 
 def print_summary(summary: Found) -> None:
-    out = Console(highlight=False, soft_wrap=True)
+    out = printed()
     out.print(f"{summary['title']}, {summary['dataset']}", markup=False)
     if rows := summary.get("rows"):
         paper = any("paper" in row for row in rows)

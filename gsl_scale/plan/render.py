@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from gsl_scale.memory import size
@@ -11,10 +10,7 @@ from gsl_scale.plan.forecast import Forecast
 from gsl_scale.plan.shortages import Shortage
 from gsl_scale.plan.simulate import ASSUMPTIONS, Simulated
 from gsl_scale.plan.work import num_shards
-
-
-def _out() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+from gsl_scale.printed import printed
 
 
 def duration(seconds: float | None) -> str:
@@ -32,7 +28,7 @@ def _bytes(number: float | None) -> str:
 
 
 def print_plan(found: Forecast, lacking: list[Shortage], coefficients: Coefficients) -> None:
-    out, case, cluster = _out(), found.case, found.cluster
+    out, case, cluster = printed(), found.case, found.cluster
     edges = f", {case.size.edges:,} stored edges" if case.size.edges else ", no edges"
     workers = case.config.run.workers
     on = f"{workers} workers on {cluster.nodes} nodes" if workers else "in one process"
@@ -70,7 +66,7 @@ def print_plan(found: Forecast, lacking: list[Shortage], coefficients: Coefficie
 
 def print_basis(coefficients: Coefficients, gpus: int = 0) -> None:
     """What the numbers rest on."""
-    out, largest, about = _out(), coefficients.largest, coefficients.about
+    out, largest, about = printed(), coefficients.largest, coefficients.about
     out.print(
         f"Training was measured up to {largest['nodes']:,} nodes, {largest['features']} columns "
         f"and {largest['workers']} workers of {coefficients.threads} thread(s): "
@@ -126,7 +122,7 @@ def markdown(heads: list[str], rows: list[list[str]]) -> str:
 
 
 def print_fit(coefficients: Coefficients, rows: list[dict[str, Any]]) -> None:
-    out = _out()
+    out = printed()
     heads = ("point", "quantity", "measured", "predicted", "error", "")
     table = Table(*heads, box=None, pad_edge=False)
     for row in rows:
@@ -148,7 +144,7 @@ def _short(seconds: float | None) -> str:
 
 
 def print_simulation(rows: list[Simulated], coefficients: Coefficients) -> None:
-    out = _out()
+    out = printed()
     out.print("Simulated; none of this has run.", style="bold")
     heads = ("workers", "step", "send", "wait", "read", "refresh", "anchor", "total",
              "efficient", "steps")  # fmt: skip
