@@ -121,7 +121,8 @@ def disturb(disturbed: Disturbed, kills: list[Kill]) -> list[Loss]:
         pids = disturbed.reach(kill.step, attempts)
         disturbed.kill(kill, pids)
         time.sleep(1.0)  # what was on its way is written by now
-        at = run.events("step")[-1]["step"]
+        # Killed before its first step, an attempt is where it began.
+        at = run.events("attempt", "step")[-1]["step"]
         rounds = [event["step"] for event in run.events("round")]
         losses.append((kill.victim, at, max(rounds, default=0)))
         print(f"{number + 1:3d} {kill.victim} killed at step {at}", flush=True)  # noqa: T201

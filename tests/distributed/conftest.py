@@ -38,11 +38,11 @@ class Run:
 
     folder: Path
 
-    def events(self, kind: str) -> list[dict]:
+    def events(self, *kinds: str) -> list[dict]:
         path = self.folder / "train.jsonl"
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         found = [json.loads(line) for line in lines if line.endswith("\n")]
-        return [event for event in found if event["event"] == kind]
+        return [event for event in found if event["event"] in kinds]
 
     @property
     def losses(self) -> list[float]:
