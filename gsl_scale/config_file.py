@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from gsl_scale.config import DATA_BLOCKS, Block, Config, DataBlock
+from gsl_scale.config import Config
+from gsl_scale.config_block import Block
+from gsl_scale.config_data import DATA_BLOCKS, DataBlock
 from gsl_scale.errors import ConfigError
 
 _MOST_CHARACTERS, _DEEPEST = 1 << 20, 50

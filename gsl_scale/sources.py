@@ -16,7 +16,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from gsl_scale.anchor import heaviest
-from gsl_scale.config import Anchor, AnchorSource, Config, TablesData
+from gsl_scale.config import Anchor, AnchorSource, Config
+from gsl_scale.config_data import TablesData
 from gsl_scale.errors import ConfigError, InputError
 from gsl_scale.ingest import checks
 from gsl_scale.ingest.edge_files import open_edges

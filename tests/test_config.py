@@ -1,6 +1,7 @@
 import pytest
 
-from gsl_scale.config import DATA_BLOCKS, Knn, Run, Split, depends_on, digest
+from gsl_scale.config import Knn, Run, depends_on, digest
+from gsl_scale.config_data import DATA_BLOCKS, Split
 from gsl_scale.config_file import make_config
 from gsl_scale.errors import ConfigError
 

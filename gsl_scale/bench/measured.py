@@ -5,7 +5,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from gsl_scale.config import Block, Config
+from gsl_scale.config import Config
+from gsl_scale.config_block import Block
 
 
 def run_stage(config: Config, run: Path, stage: str) -> None:

@@ -22,7 +22,8 @@ from gsl_scale import __version__, progress
 from gsl_scale.bench.apart import apart
 from gsl_scale.bench.machine import about_machine
 from gsl_scale.bench.measured import evaluated, measured, run_stage
-from gsl_scale.config import Config, SyntheticData, digest
+from gsl_scale.config import Config, digest
+from gsl_scale.config_data import SyntheticData
 from gsl_scale.errors import ConfigError
 from gsl_scale.plan.fit import MIXED
 from gsl_scale.plan.size import Case, Size

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gsl_scale.config import SyntheticData
+from gsl_scale.config_data import SyntheticData
 from gsl_scale.ingest.synthetic import open_synthetic
 from gsl_scale.store.artifact import Artifact
 from gsl_scale.store.draft import Draft

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError
 
-from gsl_scale.config import Block
+from gsl_scale.config_block import Block
 from gsl_scale.errors import ClusterError, ConfigError
 
 FILE_NAME = "cluster.yaml"

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gsl_scale.config import TablesData
+from gsl_scale.config_data import TablesData
 from gsl_scale.diff.match import Match
 from gsl_scale.diff.read import Side
 from gsl_scale.errors import GslError, InputError

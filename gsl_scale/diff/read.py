@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gsl_scale.config import TablesData
+from gsl_scale.config_data import TablesData
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.arrays import ArrayFile
 from gsl_scale.ingest.checks import Findings, checked_edges

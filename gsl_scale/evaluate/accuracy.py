@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from gsl_scale.config import AnyData, OgbData
+from gsl_scale.config_data import AnyData, OgbData
 
 Accuracy = Callable[[Tensor, Tensor], float]  # of labels and predictions
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from gsl_scale.config import Perturb
+from gsl_scale.config_data import Perturb
 from gsl_scale.errors import InputError
 from gsl_scale.graph.random import mixed
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from gsl_scale import __version__
-from gsl_scale.config import Config, Run, SklearnData, depends_on, digest
+from gsl_scale.config import Config, Run, depends_on, digest
+from gsl_scale.config_data import SklearnData
 from gsl_scale.config_file import load_config
 from gsl_scale.errors import GslError, InputError, UserError
 from gsl_scale.evaluate.classify import Task

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gsl_scale.config import AnyData, TablesData
+from gsl_scale.config_data import AnyData, TablesData
 from gsl_scale.errors import InputError
 from gsl_scale.extend.labels import joined_labels, new_labels
 from gsl_scale.ingest import checks

@@ -4,7 +4,7 @@ split says otherwise."""
 import numpy as np
 import pyarrow as pa
 
-from gsl_scale.config import TablesData
+from gsl_scale.config_data import TablesData
 from gsl_scale.ingest.ids import IdLookup
 from gsl_scale.ingest.label_files import Labels, open_labels
 from gsl_scale.ingest.source import Source, labels_table

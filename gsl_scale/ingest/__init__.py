@@ -7,7 +7,7 @@ write_data(config, folder)            checked, then written as one artifact
 from collections.abc import Iterable
 from pathlib import Path
 
-from gsl_scale.config import (
+from gsl_scale.config_data import (
     AnyData,
     OgbData,
     PlanetoidData,

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn import datasets
 
-from gsl_scale.config import SklearnData, Split
+from gsl_scale.config_data import SklearnData, Split
 from gsl_scale.ingest import splits
 from gsl_scale.ingest.source import Source, labels_table
 

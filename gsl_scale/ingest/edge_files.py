@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from gsl_scale.config import TablesData
+from gsl_scale.config_data import TablesData
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.arrays import ArrayFile
 from gsl_scale.ingest.files import CsvTable, ParquetTable, find_files, kind_of, open_table

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gsl_scale.config import Split, TablesData
+from gsl_scale.config_data import Split, TablesData
 from gsl_scale.errors import InputError
 from gsl_scale.ingest import splits
 from gsl_scale.ingest.arrays import ArrayFile

@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 
 from gsl_scale import progress
-from gsl_scale.config import OgbData
+from gsl_scale.config_data import OgbData
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.arrays import ArrayFile
 from gsl_scale.ingest.files import CsvTable

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from numpy._core import multiarray
 
-from gsl_scale.config import PlanetoidData
+from gsl_scale.config_data import PlanetoidData
 from gsl_scale.errors import InputError
 from gsl_scale.ingest import splits
 from gsl_scale.ingest.arrays import dense_blocks

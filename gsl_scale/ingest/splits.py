@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import train_test_split
 
-from gsl_scale.config import Split
+from gsl_scale.config_data import Split
 from gsl_scale.errors import InputError
 
 Names = npt.NDArray[np.str_]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from gsl_scale.config import SyntheticData
+from gsl_scale.config_data import SyntheticData
 from gsl_scale.ingest.source import BLOCK_ROWS, EdgeBlock, Rows, Source, labels_table
 
 _CENTRES, _FEATURES, _EDGES, _SPLIT = range(4)

@@ -11,7 +11,8 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from gsl_scale import progress
-from gsl_scale.config import Config, Perturb, TablesData, depends_on
+from gsl_scale.config import Config, depends_on
+from gsl_scale.config_data import Perturb, TablesData
 from gsl_scale.errors import InputError
 from gsl_scale.ingest import checks, open_source
 from gsl_scale.ingest.inputs import fingerprint

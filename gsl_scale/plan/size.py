@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gsl_scale.config import AnyData, Config, OgbData, SyntheticData
+from gsl_scale.config import Config
+from gsl_scale.config_data import AnyData, OgbData, SyntheticData
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 

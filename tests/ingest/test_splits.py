@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gsl_scale.config import Split
+from gsl_scale.config_data import Split
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.splits import by_index, draw
 

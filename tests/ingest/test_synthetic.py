@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gsl_scale.config import SyntheticData
+from gsl_scale.config_data import SyntheticData
 from gsl_scale.config_file import make_config
 from gsl_scale.ingest.synthetic import open_synthetic
 from gsl_scale.ingest.write import write_data
