@@ -66,8 +66,8 @@ class Learner(Block):
     activation: Literal["auto", "relu", "tanh", "none"] = Field(
         "auto", description="between layers; auto: relu unless a feature is negative"
     )
-    context: Literal["auto", "none", "smooth", "manifold", "topics", "words"] = Field(
-        "auto", description="what it sees beside the features: smooth with edges; else by sparsity"
+    context: Literal["auto", "none", "smooth", "encoded", "manifold", "topics", "words"] = Field(
+        "auto", description="what it sees beside the features: by edges, size and sparsity"
     )
     own: Amount = Field(AUTO, description="weight of the features themselves beside a context")
     hops: int = Field(12, gt=0, description="smooth: features are passed on this often")

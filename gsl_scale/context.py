@@ -1,8 +1,9 @@
 """What a learner sees of a node: its features and, beside them, what surrounds it.
 
-Kinds of surroundings: `smooth`, features smoothed over the given graph; `manifold`, where the node
-lies on its own kNN graph; `topics`, which features go together; `words`, rare features with their
-topics. All come before the learner, so they cost nothing per step.
+Kinds of surroundings: `smooth`, features smoothed over the given graph; `encoded`, what an encoder
+makes of it there (`encoded.py`); `manifold`, where the node lies on its own kNN graph; `topics`,
+which features go together; `words`, rare features with their topics. All come before the learner,
+so they cost nothing per step.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch.nn.functional as F  # noqa: N812 (its usual name)
 from torch import Tensor
 
 from gsl_scale.config import Learner
+from gsl_scale.encoded import encoded, fit_encoder
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph
 from gsl_scale.knn.neighbours import Neighbours
@@ -18,6 +20,7 @@ from gsl_scale.memory import columns_at_once
 from gsl_scale.postprocess import Sketch, learned_graph
 
 _RESTART = 0.1  # of the diffusion that weighs a manifold's directions
+AROUND = ("smooth", "encoded")  # over the given graph, if there is one
 _ROUNDS = 20  # of subspace iteration, two steps each
 
 
@@ -26,15 +29,20 @@ Fitted = dict[str, Tensor]
 
 
 def learner_input(
-    features: Features, given: Graph | None, nearest: Neighbours | None, settings: Learner
+    features: Features,
+    given: Graph | None,
+    nearest: Neighbours | None,
+    settings: Learner,
+    seed: int = 0,
 ) -> tuple[Features, Fitted]:
     """The features alone, or [own * X, context] with rows of X and of the context of length 1.
-    `nearest`: of the features; may be None where a given graph is all that is looked at."""
+    `nearest`: of the features; may be None where a given graph is all that is looked at. `seed`: of
+    an encoder's beginning and its views."""
     rows, fitted = features.dense, Fitted()
     if settings.kind == "gnn":  # smooths by itself, at every step
         return features, fitted
     if settings.context != "none":
-        context, fitted = _context(features, given, nearest, settings)
+        context, fitted = _context(features, given, nearest, settings, seed)
         rows = beside(rows, context, settings.own)
     if settings.kind == "mlp" and 0 < settings.width < rows.shape[1]:
         fitted["narrow"] = directions(rows, settings.width)
@@ -43,18 +51,26 @@ def learner_input(
 
 
 def _context(
-    features: Features, given: Graph | None, nearest: Neighbours | None, settings: Learner
+    features: Features,
+    given: Graph | None,
+    nearest: Neighbours | None,
+    settings: Learner,
+    seed: int,
 ) -> tuple[Tensor, Fitted]:
     rows = features.dense
     if settings.context in ("topics", "words"):
         fitted = fit_topics(rows, settings.directions)
         return of_words(rows, fitted, settings), fitted
-    if settings.context == "smooth" and given is not None:
-        return smoothed(rows, given, settings.hops, settings.restart), {}
-    assert nearest is not None
-    graph = own_graph(rows, nearest)
+    if settings.context in AROUND and given is not None:
+        graph = given
+    else:
+        assert nearest is not None
+        graph = own_graph(rows, nearest)
     if settings.context == "smooth":
         return smoothed(rows, graph, settings.hops, settings.restart), {}
+    if settings.context == "encoded":
+        fitted = fit_encoder(features, graph, seed)
+        return encoded(features, graph, fitted), fitted
     found = manifold(graph, settings.directions)
     return found, {"manifold": found}
 

@@ -36,6 +36,11 @@ class Shape:
     def is_words(self) -> bool:
         return self.nonzero < _WORDS
 
+    @property
+    def is_encoded(self) -> bool:
+        """Whether there are edges for an encoder, and enough nodes for it to learn from."""
+        return self.has_edges and _SMALL <= self.num_nodes < _SAMPLED
+
     @classmethod
     def of(cls, data: Artifact) -> "Shape":
         num_nodes, num_features = data.nodes().shape
@@ -54,8 +59,7 @@ def resolve(config: Config, shape: Shape) -> Config:
     small = n < _SMALL
     k = config.knn.k
     if k == AUTO:
-        few = 15 if shape.is_words else 20
-        k = max(1, min(10 if shape.has_edges or n >= 5000 else few, n // 6))
+        k = max(1, min(_neighbours(shape), n // 6))
     chosen: dict[str, dict[str, Any]] = {
         "learner": _learner(config.learner, shape, small),
         "knn": {"k": k},
@@ -88,13 +92,21 @@ def resolve(config: Config, shape: Shape) -> Config:
     return config.model_copy(update=update)
 
 
+def _neighbours(shape: Shape) -> int:
+    if shape.is_encoded:
+        return 20
+    if shape.has_edges or shape.num_nodes >= 5000:
+        return 10
+    return 15 if shape.is_words else 20
+
+
 def _steps(shape: Shape) -> int:
     """Without given edges the anchor begins with nothing; what a learner gains it soon loses."""
     if shape.num_nodes >= _SAMPLED:
         return 600
     if not shape.has_edges:
         return 300
-    return 400 if shape.num_nodes < _SMALL else 600
+    return 300 if shape.is_encoded else 400
 
 
 def _directions(shape: Shape) -> int:
@@ -112,7 +124,10 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
     """
     words, topics = shape.is_words, None
     if shape.has_edges:
-        kind, context, own, rate = "mlp", "smooth", 0.5 if words else 0.0, 1e-4 if small else 1e-3
+        kind, own = "mlp", 0.5 if words else 0.0
+        context, rate = (
+            ("encoded", 3e-4) if shape.is_encoded else ("smooth", 1e-4 if small else 1e-3)
+        )
     elif words:
         kind, context, own, rate = "attentive", "words", 0.9, 1e-5
     elif not small:
@@ -129,7 +144,7 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
     if learner.width != AUTO:
         width = learner.width
     # Directions have signs, which a ReLU between layers would cut off.
-    signed = shape.has_negative or context in ("manifold", "topics", "words")
+    signed = shape.has_negative or context in ("encoded", "manifold", "topics", "words")
     beside = 2 if context != "none" and own else 1
     narrow = kind == "mlp" and 0 < width < beside * shape.num_features
     return {

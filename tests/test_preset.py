@@ -40,6 +40,8 @@ def test_what_was_said_stays():
         (Shape(569, 30, False, True, 1.0), "mlp", "none", "manifold"),
         (Shape(9607, 236, False, False, 0.1), "attentive", "none", "words"),
         (Shape(19717, 500, False, False, 0.1), "mlp", "none", "none"),
+        (Shape(19717, 500, True, False, 0.1), "mlp", "none", "encoded"),
+        (Shape(60000, 500, True, False, 0.1), "mlp", "none", "smooth"),
     ],
 )
 def test_choices(shape, kind, activation, context):
@@ -67,7 +69,7 @@ def test_many_given_edges_are_kept_as_they_are(links, sets, given):
         (5000, False, 300),
         (5000, True, 400),
         (20_000, False, 300),
-        (20_000, True, 600),
+        (20_000, True, 300),
         (60_000, False, 600),
     ],
 )

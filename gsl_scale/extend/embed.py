@@ -1,8 +1,8 @@
 """What the learner sees of new nodes, what it makes of it, and what the encoder makes of that.
 
-Each kind of context comes to a new node as it came to the old ones: smoothed over the given graph
-with the new nodes in it, or over the features' own neighbours; topics and projections are those
-fitted to the run. A place on the manifold is where a node's neighbours lie.
+Each kind of context comes to a new node as it came to the old ones: smoothed or encoded over the
+given graph with the new nodes in it, or over the features' own neighbours; encoder, topics and
+projections are those fitted to the run. A place on the manifold is where a node's neighbours lie.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from torch import Tensor
 from gsl_scale.config import Learner
 from gsl_scale.context import Fitted, beside, of_words, onto, own_graph, smoothed
 from gsl_scale.contrast.encoder import Encoder
+from gsl_scale.encoded import encoded
 from gsl_scale.errors import InputError
 from gsl_scale.extend.rows import JoinedRows
 from gsl_scale.graph.features import Features
@@ -98,9 +99,15 @@ def _seen(trained: Trained, data: Artifact, knn: Artifact, first: int) -> tuple[
             fitted = fitted | {"manifold": torch.vstack([fitted["manifold"], context])}
         else:
             graph = _given(data, nearest, first) if "edges" in data else own_graph(every, nearest)
-            context = smoothed(every, graph, settings.hops, settings.restart)[first:]
+            context = _around(settings, fitted, every, graph)[first:]
         rows = beside(new, context, settings.own)
     return (onto(rows, fitted["narrow"]) if "narrow" in fitted else rows), fitted
+
+
+def _around(settings: Learner, fitted: Fitted, rows: Tensor, graph: Graph) -> Tensor:
+    if settings.context == "encoded":
+        return encoded(Features.from_dense(rows.numpy()), graph, fitted)
+    return smoothed(rows, graph, settings.hops, settings.restart)
 
 
 def _given(data: Artifact, nearest: Neighbours, first: int) -> Graph:

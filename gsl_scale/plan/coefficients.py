@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gsl_scale.errors import InputError
 from gsl_scale.plan.size import Case
-from gsl_scale.plan.work import Amounts, amounts, links_amounts
+from gsl_scale.plan.work import Amounts, amounts, encoding, links_amounts
 
 SHIPPED = Path(__file__).with_name("coefficients.json")
 
@@ -59,6 +59,9 @@ class Coefficients(BaseModel):
             cost = self.cost(quantity, work)
             if cost is not None:
                 found[quantity] = cost
+        encoded = self.cost("step.seconds", encoding(case))
+        if "prepare.seconds" in found and encoded is not None:
+            found["prepare.seconds"] += encoded
         return found
 
     def cost(self, quantity: str, work: Amounts) -> float | None:

@@ -19,7 +19,7 @@ from gsl_scale.errors import InputError
 from gsl_scale.plan.coefficients import Coefficients
 from gsl_scale.plan.forecast import rounds
 from gsl_scale.plan.size import Case, Size
-from gsl_scale.plan.work import Amounts, amounts, links_amounts
+from gsl_scale.plan.work import Amounts, amounts, encoding, links_amounts
 
 MIXED = "mixed"  # the series that is not fitted
 _FLOORS = {"largest": 1.0, "nodes": 1.0}  # least costs; of other kinds of work 0
@@ -117,6 +117,8 @@ def _solve(quantity: str, points: list[tuple[Point, dict[str, Amounts]]]) -> dic
     rows, terms = [], list(points[0][1][quantity])
     for point, work in points:
         value = point.measured.get(quantity)
+        if quantity == "prepare.seconds" and encoding(point.case):
+            continue  # measured together with an encoder's training
         if value is not None and value > 0:
             rows.append([work[quantity][term] / value for term in terms])
     if not rows:

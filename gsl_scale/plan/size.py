@@ -6,6 +6,7 @@ import numpy as np
 
 from gsl_scale.config import Config
 from gsl_scale.config_data import AnyData, OgbData, SyntheticData
+from gsl_scale.encoded import WIDTH
 from gsl_scale.preset import Shape, resolve
 from gsl_scale.store.artifact import Artifact
 
@@ -88,7 +89,7 @@ class Case:
         wide = d
         if learner.kind != "gnn" and learner.context != "none":
             topics = learner.directions
-            wide = {"smooth": d, "words": d + topics}.get(learner.context, topics)
+            wide = {"smooth": d, "encoded": WIDTH, "words": d + topics}.get(learner.context, topics)
             wide += d if learner.own else 0
         narrow = learner.kind == "mlp" and 0 < learner.width < wide
         return learner.width if narrow else wide

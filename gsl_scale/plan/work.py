@@ -7,6 +7,7 @@ of quantities are those that `gsl-scale bench scaling` measures.
 import math
 
 from gsl_scale.config import AUTO
+from gsl_scale.encoded import DROPPED, MASKED, STEPS, WIDTH
 from gsl_scale.knn.plan import is_exact
 from gsl_scale.memory import columns_at_once
 from gsl_scale.plan.blocks import Step, messages
@@ -111,6 +112,18 @@ def _step(case: Case, links: float) -> Amounts:
     }
 
 
+def encoding(case: Case) -> Amounts:
+    """What an encoder of the context takes (`encoded.py`), in the work of a step."""
+    if case.config.learner.context != "encoded":
+        return {}
+    n, m, views = case.size.nodes, case.size.edges, 2.0 * STEPS
+    kept = (1 - MASKED) * case.size.features
+    return {
+        "products": views * n * (kept + 2.5 * WIDTH) * WIDTH,  # both layers, and correlations
+        "moved": views * 2 * (1 - DROPPED) * (m + n) * WIDTH,
+    }
+
+
 def _evaluate(case: Case, links: float, candidates: int) -> Amounts:
     """Three graphs and an MLP, each as often as validation and seeds ask; clusters of the features
     and three times of representations; figures of the graphs."""
@@ -141,6 +154,8 @@ def _memory(case: Case, links: float) -> dict[str, Amounts]:
     # With gradients and what the backward pass needs.
     block = _KEPT * 4 * (rows + step.around * w) + 12 * step.seeds * step.batch
     at_work = min(d, columns_at_once(n))
+    if case.config.learner.context == "encoded":
+        at_work = WIDTH
     whole = 4.0 * n * (_WHOLE * d + _PASSED * at_work) + 32.0 * m if case.sees_more else 0.0
     index = index_bytes(case, w)
     # From three layers on they are normalised over the nodes, which is kept for the way back.

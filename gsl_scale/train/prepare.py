@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gsl_scale.config import Config
-from gsl_scale.context import learner_input
+from gsl_scale.context import AROUND, learner_input
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import Graph, with_self_loops
 from gsl_scale.knn.search import read_candidates
@@ -25,10 +25,10 @@ def write_seen(config: Config, data: Artifact, knn: Artifact, folder: Path) -> A
     given, nearest = None, None
     if "edges" in data:
         given = Graph.from_scipy(with_self_loops(edges_matrix(data))).normalised()
-    if learner.context == "manifold" or (learner.context == "smooth" and given is None):
+    if learner.context == "manifold" or (learner.context in AROUND and given is None):
         nearest = read_candidates(knn)
     features = Features.of(data)
-    seen, fitted = learner_input(features, given, nearest, learner)
+    seen, fitted = learner_input(features, given, nearest, learner, config.train.seed)
     if seen is features:
         return None
     rows = seen.dense.numpy()

@@ -57,7 +57,9 @@ class WholeGraphs:
         self.given = (
             None if given is None else Graph.from_scipy(with_self_loops(given)).normalised()
         )
-        self.seen, self._fitted = learner_input(features, self.given, nearest, config.learner)
+        self.seen, self._fitted = learner_input(
+            features, self.given, nearest, config.learner, config.train.seed
+        )
         self.anchor = (
             first_anchor(given, self.num_nodes)
             if first is None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from gsl_scale import encoded
 from gsl_scale.contrast.encoder import Encoder
 from gsl_scale.errors import InputError
 from gsl_scale.graph.features import Features
@@ -46,8 +47,9 @@ def test_a_row_that_comes_again_is_embedded_where_it_was(trial, tmp_path, learne
     assert torch.allclose(after[OLD:], before[:NEW], atol=1e-5)
 
 
-@pytest.mark.parametrize("context", ["smooth", "manifold"])
-def test_or_near_there_where_it_depends_on_its_neighbours(trial, tmp_path, context):
+@pytest.mark.parametrize("context", ["smooth", "encoded", "manifold"])
+def test_or_near_there_where_it_depends_on_its_neighbours(trial, tmp_path, context, monkeypatch):
+    monkeypatch.setattr(encoded, "WIDTH", 16)
     made = trial(context=context, directions=6)
     assert twins(made, tmp_path).min() > 0.9
 

@@ -9,12 +9,14 @@ from gsl_scale.plan.fit import fit, load_runs
 from tests.plan.cases import case, costs
 
 
-def runs(sizes=(2000, 20_000, 50_000, 200_000, 500_000), noise=0.0):
+def runs(sizes=(2000, 20_000, 50_000, 200_000, 500_000), noise=0.0, context="smooth"):
     """Measured runs, made up from known costs."""
     truth, points = costs(), []
     for series, values in {"nodes": sizes, "columns": (8, 32, 64, 128)}.items():
         for number, at in enumerate(values):
-            one = case(**{"nodes" if series == "nodes" else "features": at})
+            one = case(
+                f"learner.context={context}", **{"nodes" if series == "nodes" else "features": at}
+            )
             off = 1 + noise * (-1) ** number
             points.append(
                 {
@@ -38,6 +40,19 @@ def test_known_costs_predict_what_was_held_out():
     assert not found.provisional
     assert found.largest == {"nodes": 500_000, "features": 128, "workers": 1}
     assert all(cost >= 0 for terms in found.costs.values() for cost in terms.values())
+
+
+def test_an_encoder_s_training_is_no_cost_of_preparing():
+    """The preset takes one for the 20,000 nodes."""
+    found, rows = fit(runs(context="auto"))
+    costs = fit(runs())[0].costs["prepare.seconds"]
+    assert found.costs["prepare.seconds"]["exact"] == pytest.approx(costs["exact"], rel=0.01)
+    (encoded,) = (
+        row["error"]
+        for row in rows
+        if (row["point"], row["quantity"]) == ("nodes 20000", "prepare.seconds")
+    )
+    assert abs(encoded) < 0.01
 
 
 def test_mixtures_are_predicted_and_not_fitted():

@@ -20,6 +20,20 @@ def test_training_is_its_steps_refreshes_and_updates():
     assert rounds(planned) == (4, 2)
 
 
+def test_an_encoder_of_the_context_is_trained_first():
+    smooth, encoded = (
+        stage(
+            forecast(case(f"learner.context={context}", "learner.width=64"), cluster(), costs()),
+            "train",
+        )
+        for context in ("smooth", "encoded")
+    )
+    views, width = 2 * 50, 512
+    products = views * 100_000 * (0.7 * 64 + 2.5 * width) * width
+    assert encoded.seconds - smooth.seconds > 0.9 * products * 1e-10
+    assert encoded.memory > smooth.memory
+
+
 def test_a_slower_network_is_a_slower_step():
     planned = case("run.workers=4")
     fast, slow = (forecast(planned, cluster(bandwidth=b), costs()).step for b in (1e12, 1e7))
