@@ -15,7 +15,9 @@ def runs(sizes=(2000, 20_000, 50_000, 200_000, 500_000), noise=0.0, context="smo
     for series, values in {"nodes": sizes, "columns": (8, 32, 64, 128)}.items():
         for number, at in enumerate(values):
             one = case(
-                f"learner.context={context}", **{"nodes" if series == "nodes" else "features": at}
+                f"learner.context={context}",
+                "knn.k=10",
+                **{"nodes" if series == "nodes" else "features": at},
             )
             off = 1 + noise * (-1) ** number
             points.append(
