@@ -17,6 +17,7 @@ from gsl_scale.store.shards import ShardPlan
 Amounts = dict[str, float]
 _KEPT = 3  # of the rows of a batch
 _WHOLE, _PASSED = 3, 4  # of all rows, while they are smoothed; of the columns at work then
+_ENCODED = 20  # copies of two views, forth and back
 _GROWTH = 1.2  # of an approximate search with nodes: `gsl-scale bench growth` found 1.21
 
 
@@ -153,10 +154,10 @@ def _memory(case: Case, links: float) -> dict[str, Amounts]:
     rows = (step.learner.inputs + step.anchor.inputs) * max(d, case.config.contrast.hidden)
     # With gradients and what the backward pass needs.
     block = _KEPT * 4 * (rows + step.around * w) + 12 * step.seeds * step.batch
-    at_work = min(d, columns_at_once(n))
+    passed = _PASSED * min(d, columns_at_once(n))
     if case.config.learner.context == "encoded":
-        at_work = WIDTH
-    whole = 4.0 * n * (_WHOLE * d + _PASSED * at_work) + 32.0 * m if case.sees_more else 0.0
+        passed = _ENCODED * WIDTH
+    whole = 4.0 * n * (_WHOLE * d + passed) + 32.0 * m if case.sees_more else 0.0
     index = index_bytes(case, w)
     # From three layers on they are normalised over the nodes, which is kept for the way back.
     hidden = 4.0 * n * settings.hidden * settings.layers * (2 if settings.layers > 2 else 1)
