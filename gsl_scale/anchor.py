@@ -23,13 +23,21 @@ def blend(anchor: Graph, learned: Graph, tau: float, budget: int) -> Graph:
 
 
 def heaviest(matrix: sp.csr_matrix, budget: int) -> sp.csr_matrix:
-    """The `budget` largest entries of each row; of equal ones the first column wins."""
-    if np.diff(matrix.indptr).max(initial=0) <= budget:
+    """The `budget` largest entries of each row, none of which is negative; of equal ones the first
+    column wins."""
+    counts = np.diff(matrix.indptr)
+    if counts.max(initial=0) <= budget:
         return matrix
     matrix.sort_indices()
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    order = np.lexsort((matrix.indices, -matrix.data, rows))
-    rank = np.arange(len(order)) - matrix.indptr[rows]
-    keep = order[rank < budget]
-    kept = (matrix.data[keep], (rows[keep], matrix.indices[keep]))
-    return sp.csr_matrix(kept, shape=matrix.shape)
+    rows = np.repeat(np.arange(matrix.shape[0]), counts)
+    full = np.flatnonzero((counts > budget)[rows])
+    # Floats that are not negative are in the order of their bits, so row and weight make one key,
+    # which a stable sort goes through several times faster than through three.
+    bits = matrix.data[full].astype(np.float32).view(np.int32).astype(np.int64)
+    order = np.argsort((rows[full] << 32) - bits, kind="stable")
+    many = counts[counts > budget]
+    rank = np.arange(len(full)) - np.repeat(np.cumsum(many) - many, many)
+    kept = np.ones(len(rows), bool)
+    kept[full[order[rank >= budget]]] = False
+    indptr = np.append(0, np.cumsum(kept))[matrix.indptr]
+    return sp.csr_matrix((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)

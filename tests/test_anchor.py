@@ -48,3 +48,16 @@ def test_the_budget_holds_for_any_number_of_updates(budget, updates, seed):
 def test_of_equal_weights_the_first_column_wins():
     matrix = sp.csr_matrix(np.array([[1, 1, 1], [0, 2, 1], [1, 0, 0]], np.float32))
     assert heaviest(matrix, 2).toarray().tolist() == [[1, 1, 0], [0, 2, 1], [1, 0, 0]]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(1, 30), st.integers(1, 40), st.integers(1, 8), st.integers(0, 99))
+def test_the_heaviest_are_those_of_every_row_sorted(num_rows, num_columns, budget, seed):
+    rng = np.random.default_rng(seed)
+    full = rng.integers(0, 6, (num_rows, num_columns)).astype(np.float32) / 5  # many are equal
+    found = heaviest(sp.csr_matrix(full), budget).toarray()
+    for row, kept in zip(full, found, strict=True):
+        first = sorted(np.flatnonzero(row), key=lambda at: (-row[at], at))[:budget]
+        expected = np.zeros_like(row)
+        expected[first] = row[first]
+        assert (kept == expected).all()
