@@ -58,7 +58,7 @@ reproduce: $(VENV)/.installed ## the paper's table, beside the paper's numbers (
 # Each line keeps its finished cells, so a second call computes only what is missing.
 # There are many of these trainings: not the 400 steps of the preset.
 FEWER_STEPS := --set train.steps=300
-# What the preset gives Cora and Citeseer, so that one thing is compared on all three.
+# Smoothed features and k as on Cora and Citeseer, at the rate that suits Pubmed's; not its preset.
 AS_SMALLER := --set learner.context=smooth --set knn.k=10 --set learner.learning_rate=1e-3
 figures: $(VENV)/.installed ## the paper's figures, as plots and a page in runs/experiments (resumes)
 	$(GSL) experiment heatmap cora
