@@ -41,11 +41,11 @@ class DataBlock(Block):
     perturb: Perturb | None = Field(None, description="damage on purpose; none: as it comes")
 
 
-Scale = Literal["auto", "none", "standard", "log"]
+Scale = Literal["auto", "none", "standard", "asinh", "log"]
 _SCALE: Any = Field(
     "auto",
-    description="standard: mean 0, spread 1; log: the same of logarithms, for skewed amounts; "
-    "auto: standard if units differ",
+    description="standard: mean 0, spread 1; asinh: the same, far values drawn in; log: standard "
+    "of logarithms, for skewed amounts; auto: asinh if units differ",
 )
 
 

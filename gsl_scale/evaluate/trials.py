@@ -22,7 +22,7 @@ from gsl_scale import __version__, progress
 from gsl_scale.config import Config, Run, depends_on, digest
 from gsl_scale.engine import engine, threads_per_worker
 from gsl_scale.errors import GslError
-from gsl_scale.evaluate.classify import Task
+from gsl_scale.evaluate.classify import JUDGED, Task
 from gsl_scale.evaluate.held_out import held_out
 from gsl_scale.evaluate.watch import BLOCKS, kept, watched
 from gsl_scale.store.artifact import Artifact
@@ -46,7 +46,7 @@ class Trial:
 
     @property
     def path(self) -> Path:
-        key = [__version__, depends_on(self.config, BLOCKS), self.objective, self.content]
+        key = [__version__, JUDGED, depends_on(self.config, BLOCKS), self.objective, self.content]
         name = f"{self.name}-seed{self.config.train.seed}-{digest(key)[:12]}.json"
         return self.out / name
 

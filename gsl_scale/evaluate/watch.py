@@ -10,7 +10,7 @@ from typing import Any
 from gsl_scale import __version__
 from gsl_scale.config import Config, depends_on, digest
 from gsl_scale.engine import threads_per_worker
-from gsl_scale.evaluate.classify import Classifier, Score, Task, classify, train_gcn
+from gsl_scale.evaluate.classify import JUDGED, Classifier, Score, Task, classify, train_gcn
 from gsl_scale.evaluate.cluster import cluster_scores
 from gsl_scale.evaluate.references import diffused, wanted
 from gsl_scale.evaluate.smooth import smoothed
@@ -31,9 +31,6 @@ from gsl_scale.train.loop import Trainer
 from gsl_scale.train.whole import WholeGraphs
 
 BLOCKS = ("data", "learner", "knn", "contrast", "anchor", "train", "export", "evaluate")
-
-# Part of a cell's name: another way of judging is another cell.
-_JUDGED = "by classifiers drawn anew, equal ones by loss"
 
 # The paper splits as IDGL (Chen et al., 2020) does; these are the seeds in IDGL's configs.
 _SPLITS = {"wine": (6600, 6666, 4968, 2842, 4800), "cancer": (42,), "digits": (7545,)}
@@ -78,7 +75,7 @@ def cell(name: str, config: Config, out: Path) -> dict[str, Any]:
 
 
 def _digest(config: Config, blocks: tuple[str, ...]) -> str:
-    return digest([__version__, _JUDGED, depends_on(config, blocks)])[:12]
+    return digest([__version__, JUDGED, depends_on(config, blocks)])[:12]
 
 
 def kept(path: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:

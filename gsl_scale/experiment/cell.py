@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from gsl_scale import __version__
 from gsl_scale.config import Config, depends_on, digest
 from gsl_scale.errors import InputError
-from gsl_scale.evaluate.classify import Classifier, Task, classify, train_gcn
+from gsl_scale.evaluate.classify import JUDGED, Classifier, Task, classify, train_gcn
 from gsl_scale.evaluate.watch import begin, resolved
 from gsl_scale.experiment.pick import pick_nodes, weights_among
 from gsl_scale.graph.features import Features
@@ -72,7 +72,7 @@ class Keys:
         config = resolve(ask.config, shape)
         blocks = _UNTRAINED if ask.series in ("given graph", "kNN graph") else _TRAINED
         files = [(f.role, f.sha256) for f in fingerprint(source_files(config.anchor))]
-        key = digest([__version__, content, depends_on(config, blocks), files, ask.classes])
+        key = digest([__version__, JUDGED, content, depends_on(config, blocks), files, ask.classes])
         return folder / f"{ask.dataset}-{ask.series.replace(' ', '-')}-{key[:16]}.json"
 
     def _data(self, config: Config) -> tuple[Shape, str]:

@@ -2,23 +2,32 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypedDict
 
 import numpy as np
 
 from gsl_scale.errors import InputError
 from gsl_scale.ingest.source import Rows, Source
 
-# Largest column spread over the median one, from which on 'auto' standardises. Pixels, counts and
+# Largest column spread over the median one, from which on 'auto' scales. Pixels, counts and
 # embeddings are below it; columns in different units are far above.
 _FAR = 20.0
 _BEND = 10.0  # 'log' is log(1 + x / unit), where the unit is the column's mean over this
 
-Scaling = dict[str, list[float]]  # kept as a fact of the data, for rows that come later
+
+class Scaling(TypedDict, total=False):
+    """Kept as a fact of the data, for rows that come later. Lists have a number per column."""
+
+    unit: list[float]  # of logarithms
+    mean: list[float]
+    spread: list[float]
+    drawn_in: bool  # asinh, after the others
 
 
 def scaled(source: Source, scale: str) -> Source:
-    """The source with mean 0 and spread 1 in every column, if asked for or called for; with `log`,
-    of the logarithms."""
+    """The source with mean 0 and spread 1 in every column, if asked for or called for: with `log`
+    of the logarithms, with `asinh` far values drawn in afterwards (3 becomes 1.8, 30 becomes 4.1).
+    """
     if scale == "none":
         return source
     scaling: Scaling = {}
@@ -28,14 +37,19 @@ def scaled(source: Source, scale: str) -> Source:
     mean, spread = _moments(replace(source, features=rescaled(source, scaling)))
     alive = spread[spread > 0]
     ratio = float(alive.max() / np.median(alive)) if len(alive) else 1.0
-    if scale == "auto" and ratio < _FAR:
-        return source
+    if scale == "auto":
+        if ratio < _FAR:
+            return source
+        scale = "asinh"
     scaling["mean"] = mean.astype(np.float32).tolist()
     scaling["spread"] = np.where(spread > 0, spread, 1.0).astype(np.float32).tolist()
     note = (
         f"features standardised: one column spreads {ratio:,.0f} times as far as the median one "
         "(data.scale=none keeps them as they are)."
     )
+    if scale == "asinh":
+        scaling["drawn_in"] = True
+        note = note.replace("standardised:", "standardised, far values drawn in:")
     if scale == "log":
         note = "features are standardised logarithms (data.scale=log)."
     return replace(
@@ -47,18 +61,24 @@ def scaled(source: Source, scale: str) -> Source:
 
 
 def rescaled(source: Source, scaling: Scaling) -> Callable[[], Iterator[Rows]]:
-    """The features as `scaling` says: logarithms of amounts, less their mean, by their spread."""
-    known = {name: np.array(values, np.float32) for name, values in scaling.items()}
+    """The features as `scaling` says."""
+    unit, mean, spread = (
+        np.array(scaling.get(key, ()), np.float32) for key in ("unit", "mean", "spread")
+    )
 
     def blocks() -> Iterator[Rows]:
         first = 0
         for block in source.features():
             rows = block
-            if "unit" in known:
+            if len(unit):
                 _require_amounts(source, rows, first)
-                rows = np.log1p(rows / known["unit"])
-            first += len(rows)
-            yield (rows - known["mean"]) / known["spread"] if "mean" in known else rows
+                rows = np.log1p(rows / unit)
+            if len(mean):
+                rows = (rows - mean) / spread
+            if scaling.get("drawn_in"):
+                rows = np.arcsinh(rows)
+            first += len(block)
+            yield rows
 
     return blocks
 

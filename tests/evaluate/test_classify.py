@@ -7,7 +7,14 @@ import torch
 
 from gsl_scale.config import Evaluate
 from gsl_scale.evaluate.accuracy import plain
-from gsl_scale.evaluate.classify import Classifier, Gcn, Task, classify, logistic_regression
+from gsl_scale.evaluate.classify import (
+    Classifier,
+    Gcn,
+    Score,
+    Task,
+    classify,
+    logistic_regression,
+)
 from gsl_scale.graph import Graph
 from gsl_scale.graph.features import Features
 from gsl_scale.graph.weighted import with_self_loops
@@ -52,6 +59,26 @@ def test_validation_picks_the_weight_decay(task):
     rows = np.eye(3)[np.arange(NODES) % 3] + 0.1
     found = classify(None, Features.from_dense(rows), task, settings(weight_decay=(100.0, 5e-4)), 1)
     assert found["weight_decay"] == 5e-4
+
+
+@pytest.mark.parametrize(("valid", "trained"), [(30, 2 * 3 + 2), (1000, 2 + 4)])
+def test_few_validation_nodes_are_asked_thrice(task, monkeypatch, valid, trained):
+    """Of one classifier each, luck would pick the weight decay; of three, hardly."""
+    asked = []
+    luck = {0: 0.9, 1: 0.1, 2: 0.1}
+
+    def drawn(graph, features, task, how, seed):
+        asked.append((how.weight_decay, seed))
+        return Score(luck.get(seed, 0.1) if how.weight_decay == 1.0 else 0.5, how.weight_decay)
+
+    monkeypatch.setattr("gsl_scale.evaluate.classify.train_gcn", drawn)
+    judged = replace(task, valid=torch.arange(valid))
+    found = classify(
+        None, Features.from_dense(np.eye(3)), judged, settings(weight_decay=(1.0, 2.0)), 5
+    )
+    assert len(asked) == trained
+    assert found["weight_decay"] == (2.0 if valid < 1000 else 1.0)
+    assert found["mean"] == 100 * found["weight_decay"]
 
 
 def test_the_test_set_decides_nothing(task):

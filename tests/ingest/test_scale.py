@@ -21,10 +21,21 @@ def test_auto_standardises_columns_in_different_units():
         [rng.normal(40, 10, 300), rng.normal(5e4, 2e4, 300), rng.random(300), np.ones(300)]
     )
     found = scaled(source(rows), "auto")
-    assert "features standardised" in found.notes[0]
-    assert np.allclose(read(found).mean(axis=0), 0, atol=1e-3)
-    assert np.allclose(read(found).std(axis=0), [1, 1, 1, 0], atol=1e-3)
+    assert "features standardised, far values drawn in" in found.notes[0]
+    alike = read(scaled(source(rows), "standard"))
+    assert np.allclose(alike.mean(axis=0), 0, atol=1e-3)
+    assert np.allclose(alike.std(axis=0), [1, 1, 1, 0], atol=1e-3)
+    assert np.allclose(read(found), np.arcsinh(alike), atol=1e-6)
     assert scaled(source(rows), "none").notes == ()
+    later = rescaled(source(rows[:7]), found.facts["scaling"])
+    assert np.allclose(np.concatenate(list(later())), read(found)[:7], atol=1e-6)
+
+
+def test_a_far_value_is_drawn_in_and_stays_the_farthest():
+    rows = np.random.default_rng(0).normal(size=(500, 2)) * [1, 1000]
+    rows[3, 1] = 1e5
+    standard, drawn_in = (read(scaled(source(rows), scale)) for scale in ("standard", "asinh"))
+    assert standard[3, 1] > 20 > 5 > drawn_in[3, 1] == drawn_in.max()
 
 
 def test_auto_leaves_like_columns_alone():
