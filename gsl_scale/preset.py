@@ -104,9 +104,7 @@ def _steps(shape: Shape) -> int:
     """Without given edges the anchor begins with nothing; what a learner gains it soon loses."""
     if shape.num_nodes >= _SAMPLED:
         return 600
-    if not shape.has_edges:
-        return 300
-    return 300 if shape.is_encoded else 400
+    return 400 if shape.has_edges else 300
 
 
 def _directions(shape: Shape) -> int:
