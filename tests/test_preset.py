@@ -69,7 +69,7 @@ def test_many_given_edges_are_kept_as_they_are(links, sets, given):
         (5000, False, 300),
         (5000, True, 400),
         (20_000, False, 300),
-        (20_000, True, 300),
+        (20_000, True, 400),
         (60_000, False, 600),
     ],
 )
