@@ -19,6 +19,7 @@ _SAMPLED = 50_000
 _SMALL = 10_000  # nodes below which a learner moves little
 _MANY = 10  # given edges of a node, in the mean, from which on new ones are a supplement
 _WIDTH = 128  # of the MLP learner, whose layers cost its square
+_WIDTH_ENCODED = 256  # half of what an encoder makes
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,9 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
         kind = learner.kind
     if learner.context != "auto":
         context = learner.context
-    width = _WIDTH if kind == "mlp" else 0
+    width = 0
+    if kind == "mlp":
+        width = _WIDTH_ENCODED if context == "encoded" else _WIDTH
     if learner.width != AUTO:
         width = learner.width
     # Directions have signs, which a ReLU between layers would cut off.

@@ -64,6 +64,20 @@ def test_many_given_edges_are_kept_as_they_are(links, sets, given):
 
 
 @pytest.mark.parametrize(
+    ("shape", "sets", "width"),
+    [
+        (Shape(20_000, 500, True, False, 0.1), (), 256),
+        (Shape(20_000, 500, True, False, 0.1), ["learner.context=smooth"], 128),
+        (Shape(20_000, 500, True, False, 0.1), ["learner.width=64"], 64),
+        (Shape(20_000, 500, True, False, 0.1), ["learner.kind=attentive"], 0),
+        (Shape(2_000, 500, True, False, 0.1), (), 128),
+    ],
+)
+def test_an_encoder_s_directions_are_more(shape, sets, width):
+    assert resolve(make_config(DATA, sets), shape).learner.width == width
+
+
+@pytest.mark.parametrize(
     ("nodes", "edges", "steps"),
     [
         (5000, False, 300),
