@@ -43,13 +43,14 @@ def scaled(source: Source, scale: str) -> Source:
         scale = "asinh"
     scaling["mean"] = mean.astype(np.float32).tolist()
     scaling["spread"] = np.where(spread > 0, spread, 1.0).astype(np.float32).tolist()
-    note = (
-        f"features standardised: one column spreads {ratio:,.0f} times as far as the median one "
-        "(data.scale=none keeps them as they are)."
-    )
+    how = "standardised"
     if scale == "asinh":
         scaling["drawn_in"] = True
-        note = note.replace("standardised:", "standardised, far values drawn in:")
+        how += ", far values drawn in"
+    note = (
+        f"features {how}: one column spreads {ratio:,.0f} times as far as the median one "
+        "(data.scale=none keeps them as they are)."
+    )
     if scale == "log":
         note = "features are standardised logarithms (data.scale=log)."
     return replace(
