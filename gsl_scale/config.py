@@ -176,7 +176,7 @@ class Evaluate(Block):
     layers: Count = Field(AUTO, description="layers of the GCN: 2; 3 for 100,000 nodes or more")
     learning_rate: float = Field(0.01, gt=0, description="of the GCN")
     weight_decay: tuple[float, ...] = Field(
-        (5e-4, 5e-3, 5e-2), min_length=1, description="tried in turn; validation picks one"
+        (5e-4, 5e-3, 3e-2, 5e-2), min_length=1, description="tried in turn; validation picks one"
     )
     dropout: Share = Field(0.5, description="of the GCN")
     drop_edges: Share = Field(0.5, description="edges dropped while the GCN trains")
