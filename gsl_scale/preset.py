@@ -38,6 +38,10 @@ class Shape:
         return self.nonzero < _WORDS
 
     @property
+    def is_dense(self) -> bool:
+        return self.nonzero >= _DENSE
+
+    @property
     def is_encoded(self) -> bool:
         """Whether there are edges for an encoder, and enough nodes for it to learn from."""
         return self.has_edges and _SMALL <= self.num_nodes < _SAMPLED
@@ -98,7 +102,9 @@ def _neighbours(shape: Shape) -> int:
         return 20
     if shape.has_edges or shape.num_nodes >= 5000:
         return 10
-    return 15 if shape.is_words else 20
+    if shape.is_words:
+        return 15
+    return 30 if shape.is_dense else 20
 
 
 def _steps(shape: Shape) -> int:
@@ -109,7 +115,7 @@ def _steps(shape: Shape) -> int:
 
 
 def _directions(shape: Shape) -> int:
-    if shape.nonzero >= _DENSE:
+    if shape.is_dense:
         return 64  # of a manifold
     return 16 if shape.is_words else 8  # topics
 
@@ -131,10 +137,10 @@ def _learner(learner: Learner, shape: Shape, small: bool) -> dict[str, Any]:
         kind, context, own, rate = "attentive", "words", 0.9, 1e-5
     elif not small:
         kind, context, own, rate = "mlp", "none", 0.0, 1e-3
-    elif shape.nonzero < _DENSE:
+    elif not shape.is_dense:
         kind, context, own, rate, topics = "attentive", "words", 0.0, 1e-5, 2.0
     else:
-        kind, context, own, rate = "mlp", "manifold", 2.0, 1e-5
+        kind, context, own, rate = "mlp", "manifold", 1.0, 1e-5
     if learner.kind != "auto":
         kind = learner.kind
     if learner.context != "auto":

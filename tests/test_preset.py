@@ -89,3 +89,18 @@ def test_an_encoder_s_directions_are_more(shape, sets, width):
 )
 def test_how_long(nodes, edges, steps):
     assert resolve(make_config(DATA), Shape(nodes, 64, edges, False, 1.0)).train.steps == steps
+
+
+@pytest.mark.parametrize(
+    ("shape", "k"),
+    [
+        (Shape(569, 30, False, True, 1.0), 30),
+        (Shape(120, 30, False, True, 1.0), 20),
+        (Shape(2708, 1433, False, False, 0.01), 15),
+        (Shape(2708, 1433, True, False, 0.01), 10),
+        (Shape(20_000, 500, True, False, 0.1), 20),
+        (Shape(20_000, 500, False, True, 1.0), 10),
+    ],
+)
+def test_how_many_neighbours(shape, k):
+    assert resolve(make_config(DATA), shape).knn.k == k
