@@ -148,9 +148,13 @@ class Trainer(Generic[AnyGraphs]):
         return settings.tau < 1.0 and number % settings.c == 0
 
     def run(
-        self, watch: Callable[[int], None] = lambda _: None, journal: Journal = SILENT
+        self,
+        watch: Callable[[int], None] = lambda _: None,
+        journal: Journal = SILENT,
+        every: int | None = None,
     ) -> History:
-        """All steps, or as many as it takes; `watch` is called after every refresh."""
+        """All steps, or as many as it takes; `watch` is called after every refresh, and in between
+        after `every` so many steps."""
         train, history = self.config.train, self.history
         seeds = Seeds(self.graphs.num_nodes, self.config.contrast.batch, train.seed)
         journal.begin(history.done, self._everyone(os.getpid))
@@ -167,6 +171,8 @@ class Trainer(Generic[AnyGraphs]):
                     advance(1, f"loss {losses[-1]:.3f}")
                     seconds = time.monotonic() - taken
                     journal.step(number, loss=losses[-1], seconds=seconds)
+                    if every and number % every == 0 and number < last:
+                        watch(number)
                 self._end_round(last, losses, began, journal)
                 watch(last)
         history.stopped = "plateau" if self._plateau else "all steps done"
