@@ -42,6 +42,13 @@ def test_the_preset_knows_nothing_of_what_a_row_sets(tmp_path):
     assert ask.preset.train.steps == ask.config.train.steps == 2
 
 
+def test_a_graph_is_judged_as_often_as_the_authors_do(gsl, tmp_path):
+    call = ["reproduce", "--only", "wine", "--seeds", 1, "--out", tmp_path, *SHORT]
+    gsl(*call, "--set", "train.steps=12", "--set", "train.refresh=6")
+    curve = json.loads(next(tmp_path.glob("wine-seed*.json")).read_text())["curve"]
+    assert [step for step, _, _ in curve] == [0, 5, 6, 10, 12]
+
+
 def test_a_row_that_is_not_in_the_table(gsl, tmp_path):
     found = gsl("reproduce", "--only", "wines", "--out", tmp_path)
     assert found.code == 2

@@ -20,7 +20,7 @@ def trainer(*, edges=False, rows=None, **keys):
     if rows is None:
         centres = rng.random((3, DIM))
         rows = (centres[np.arange(NODES) % 3] + 0.2 * rng.random((NODES, DIM))).astype(np.float32)
-    tree = {"data": {"source": "sklearn", "name": "wine"}, "learner": {"context": "smooth", "hops": 2},
+    tree = {"data": {"source": "sklearn", "name": "wine"}, "learner": {"context": "smooth", "hops": 2, "own": 2.0},
             "knn": {"k": 5}, "train": {"steps": 30, "refresh": 10},
             "contrast": {"hidden": 16, "representation": 8, "projection": 8, "batch": 32}}  # fmt: skip
     sets = [f"{key.replace('__', '.')}={value}" for key, value in keys.items()]
@@ -61,6 +61,24 @@ def test_stops_on_a_plateau():
                       train__patience=2).run()  # fmt: skip
     assert history.stopped == "plateau"
     assert history.done < 500
+
+
+@pytest.mark.parametrize(
+    ("every", "seen"), [(None, [10, 20, 30]), (4, [4, 8, 10, 12, 16, 20, 24, 28, 30])]
+)
+def test_a_watcher_sees_the_graph_and_changes_nothing(every, seen):
+    """After every refresh, and as often as it wants in between; judging a graph draws numbers."""
+    alone, beside, steps = trainer(), trainer(), []
+
+    def watch(step):
+        torch.manual_seed(step)
+        steps.append(step)
+        assert beside.graphs.written(beside.model).weights.isfinite().all()
+
+    losses = alone.run().loss
+    assert beside.run(watch, every=every).loss == losses
+    assert torch.equal(beside.graphs.embed(beside.model), alone.graphs.embed(alone.model))
+    assert steps == seen
 
 
 def test_tau_of_one_never_updates_the_anchor():
